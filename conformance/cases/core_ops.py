@@ -60,6 +60,7 @@ from conformance.cases import (
     core_refusals,
     core_selections,
     core_sizes,
+    core_solving,
     core_two_dtypes,
     core_warned,
 )
@@ -135,6 +136,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_last_digits.texts()
     yield from core_looked_at.texts()
     yield from core_warned.texts()
+    yield from core_solving.texts()
 
 
 def _names(profile: Profile) -> Iterator[str]:

@@ -390,6 +390,9 @@ HABITS: dict[str, Callable[[], bool]] = {
         error_of(lambda: torch.linalg.inv_ex(torch.empty(2, 3, device="meta")))[0]
         == "AssertionError"
     ),
+    "linalg_solve factors what it is given": lambda: (
+        torch.linalg.inv_ex(torch.tensor([[1.0, 2, 3], [0, 0, 4], [0, 0, 5]]))[1].item() == 2
+    ),
     "a determinant of nothing has a gradient": lambda: (gradient_of_no_determinant() is not None),
     "ldl_solve looks at its pivots": lambda: (
         is_refused(

@@ -19,7 +19,7 @@ from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.switches import COMPLEX_TYPES, FLOATING_TYPES
+from mindtorch_v2.kernels.switches import COMPLEX_TYPES, FLOATING_TYPES, HABITS
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.linalg_error import _LinAlgError
 from mindtorch_v2.tensor.copying import store, value_array
@@ -33,6 +33,7 @@ COMPUTED: Final = FLOATING_TYPES | COMPLEX_TYPES
 """The dtypes that LAPACK has: ``AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES``."""
 INT32: Final = DTYPES["int32"]
 """That of pivots and of what LAPACK informs of."""
+_SOLVES_WHAT_IS_GIVEN: Final = HABITS["linalg_solve factors what it is given"]
 _COPY_: Final = OperatorHandle("aten::copy_")
 _EXPAND: Final = OperatorHandle("aten::expand")
 
@@ -180,9 +181,14 @@ def is_column_major(tensor: Tensor) -> bool:
 
 
 def factors_transposes(matrices: Tensor) -> bool:
-    """Whether what solves factors the transposes instead, which lie as LAPACK wants it."""
+    """Whether the transposes are factored instead, which lie as LAPACK wants it."""
     is_row_major = is_contiguous(matrices._sizes, matrices._strides)
     return is_row_major and not matrices._dtype.is_complex
+
+
+def solves_transposes(matrices: Tensor) -> bool:
+    """The same of what ``linalg_solve`` factors, in releases that do so."""
+    return not _SOLVES_WHAT_IS_GIVEN and factors_transposes(matrices)
 
 
 def transposed(tensor: Tensor, name: str = "mT") -> Tensor:

@@ -14,7 +14,11 @@ from mindtorch_v2.autograd.at import TensorOptions, call, conj
 from mindtorch_v2.autograd.functions_manual.reductions import prod_safe_zeros_backward
 from mindtorch_v2.autograd.operators import add, eq, lt, mul, negative, sub
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.kernels.linear_algebra import factors_transposes, is_vector_rhs
+from mindtorch_v2.kernels.linear_algebra import (
+    factors_transposes,
+    is_vector_rhs,
+    solves_transposes,
+)
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.geometry import numel
@@ -287,7 +291,7 @@ def linalg_solve_backward(
     if tls.is_grad_enabled():
         of_b = call("linalg_solve", _adjoint(a), as_matrix(grad_x), left=left)
     else:
-        options = {"left": left, "adjoint": not factors_transposes(a)}
+        options = {"left": left, "adjoint": not solves_transposes(a)}
         of_b = call("linalg_lu_solve", lu, pivots, as_matrix(grad_x), **options)
     of_a = None
     if needs_a:

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 
 from mindtorch_v2.tensor.elements import Array
+
+Computation = TypeVar("Computation", bound=Callable[..., Any])
 
 _AT_ONCE: Final = 32
 """Columns that are treated one after the other; of larger matrices the rest is a product."""
@@ -25,7 +27,7 @@ _DIVIDED: Final = 4
 """Square matrices of no more rows have their last multiplier divided, not multiplied."""
 
 
-def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
+def quiet(function: Computation) -> Computation:
     """A computation of which NumPy says nothing, whatever the numbers."""
 
     @wraps(function)
@@ -33,7 +35,7 @@ def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
         with np.errstate(all="ignore"):
             return function(*args, **kwargs)
 
-    return run
+    return cast("Computation", run)
 
 
 def adjoint(matrices: Array) -> Array:

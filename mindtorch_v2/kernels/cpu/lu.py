@@ -70,8 +70,7 @@ def factored(matrices: Tensor, *, pivot: bool = True) -> tuple[Array, Array, Arr
     dispatch_over(COMPUTED, "lu_cpu", matrices._dtype)
     if not pivot:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
-    found: tuple[Array, Array, Array] = lapack.getrf(value_array(matrices))
-    return found
+    return lapack.getrf(value_array(matrices))
 
 
 @structured.structured("aten::linalg_lu_factor_ex", outputs=3)

@@ -36,6 +36,7 @@ from mindtorch_v2.kernels.linear_algebra import (
     factors_transposes,
     is_column_major,
     is_vector_rhs,
+    solves_transposes,
     transposed,
     two_dtypes,
     write,
@@ -84,7 +85,8 @@ def linalg_solve_ex(
     pivots = set_pivots(outputs[2], a, sizes)
     info = set_info(outputs[3], a, sizes)
     if not result.is_meta:
-        is_turned = _factor(factors, pivots, info, a)
+        is_turned = solves_transposes(a)
+        _factor(factors, pivots, info, a, is_turned=is_turned)
         if check_errors:
             check_matrices(info, "torch.linalg.solve_ex", a)
         target, values = (_columns(result), _columns(b)) if is_vector else (result, b)
@@ -93,13 +95,17 @@ def linalg_solve_ex(
 
 
 def _factor(
-    factors: Tensor, pivots: Tensor, info: Tensor, matrices: Tensor, name: str = "mT"
-) -> bool:
-    """Factors of matrices, or of their transposes, and whether they are those."""
-    is_turned = factors_transposes(matrices)
+    factors: Tensor,
+    pivots: Tensor,
+    info: Tensor,
+    matrices: Tensor,
+    *,
+    is_turned: bool,
+    name: str = "mT",
+) -> None:
+    """Factors of matrices, or of their transposes."""
     turned = transposed(matrices, name) if is_turned else matrices
     linalg_lu_factor_ex((factors, pivots, info), turned, pivot=True, check_errors=False)
-    return is_turned
 
 
 def _columns(vectors: Tensor) -> Tensor:
@@ -116,7 +122,8 @@ def linalg_inv_ex(outputs: Outputs, a: Tensor, check_errors: bool) -> tuple[Tens
     result, info = set_factors(outputs[0], a, sizes), set_info(outputs[1], a, sizes)
     if not result.is_meta:
         factors, pivots = (new_tensor((0,), dtype, a._device) for dtype in (a._dtype, INT32))
-        is_turned = _factor(factors, pivots, info, a)
+        is_turned = solves_transposes(a)
+        _factor(factors, pivots, info, a, is_turned=is_turned)
         identity = np.eye(a._sizes[-1], dtype=elements_of(a._dtype).computed)
         write(result, np.broadcast_to(identity, tuple(result._sizes)))
         linalg_lu_solve((result,), factors, pivots, result, True, is_turned)
@@ -137,7 +144,8 @@ def linalg_det(outputs: Outputs, a: Tensor) -> tuple[Tensor, ...]:
     factors = set_factors(outputs[1], a, sizes)
     pivots = set_pivots(outputs[2], a, sizes)
     if not result.is_meta:
-        _factor(factors, pivots, new_tensor((0,), INT32, a._device), a, "mH")
+        info = new_tensor((0,), INT32, a._device)
+        _factor(factors, pivots, info, a, is_turned=factors_transposes(a), name="mH")
         product = _PROD(_DIAGONAL(factors, 0, -2, -1), -1)
         _MUL_OUT(_sign_of_permutation(pivots, product), product, out=result)
     return result, factors, pivots
@@ -153,7 +161,8 @@ def linalg_slogdet(outputs: Outputs, a: Tensor) -> tuple[Tensor, ...]:
     factors = set_factors(outputs[2], a, sizes)
     pivots = set_pivots(outputs[3], a, sizes)
     if not sign.is_meta:
-        _factor(factors, pivots, new_tensor((0,), INT32, a._device), a, "mH")
+        info = new_tensor((0,), INT32, a._device)
+        _factor(factors, pivots, info, a, is_turned=factors_transposes(a), name="mH")
         diagonal = _DIAGONAL(factors, 0, -2, -1)
         product = _PROD(_SGN(diagonal), -1)
         _MUL_OUT(product, _sign_of_permutation(pivots, product), out=sign)
