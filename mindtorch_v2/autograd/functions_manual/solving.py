@@ -27,6 +27,8 @@ from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 Pair = tuple[Any, Any]
 
 _SINGLE: Final = (DTYPES["float32"], DTYPES["complex64"])
+_OF_SMALL: Final = HABITS["a determinant of nothing has a gradient"]
+"""And that of one number needs no factors."""
 _NEARLY: Final = 100.0
 """How many epsilons a determinant is at least, or else the matrix counts as singular."""
 
@@ -96,7 +98,9 @@ def linalg_det_backward(grad: Any, det: Any, a: Any, lu: Any, pivots: Any) -> An
     if grad is None:
         return None
     if not numel(a._sizes):
-        return call("zeros_like", a) if HABITS["a determinant of nothing has a gradient"] else None
+        return call("zeros_like", a) if _OF_SMALL else None
+    if _OF_SMALL and a._sizes[-1] == 1:
+        return call("expand_as", call("unsqueeze", call("unsqueeze", grad, -1), -1), a)
     diagonal = call("expand_as", call("unsqueeze", mul(grad, conj(det)), -1), pivots)
     scaled = call("mT", call("diag_embed", diagonal))
     epsilon = float(np.finfo(np.float32 if lu._dtype in _SINGLE else np.float64).eps)
@@ -203,12 +207,12 @@ def _wide_lu_backward(lower_grad: Any, upper_grad: Any, lower: Any, upper: Any) 
     if upper_grad is not None:
         other = _matmul(call("triu", upper_grad), _adjoint(upper))
         found = negative(other) if found is None else sub(found, other)
+    found = call("tril", found, -1)
     square = _adjoint(call("narrow", upper, -1, 0, count))
-    found = _solved(square, call("tril", found, -1), upper=False, left=False)
+    found = _solved(square, found, upper=False, left=False)
     if upper_grad is not None:
-        beside = call("narrow", upper_grad, -1, count, rest)
         found = add(found, call("triu", call("narrow", upper_grad, -1, 0, count)))
-        found = call("cat", [found, beside], -1)
+        found = call("cat", [found, call("narrow", upper_grad, -1, count, rest)], -1)
     found = _solved(_adjoint(lower), found, upper=True, unitriangular=True)
     if upper_grad is None:
         zeros = call("zeros_like", call("narrow", upper, -1, count, rest))
@@ -222,12 +226,12 @@ def _tall_lu_backward(lower_grad: Any, upper_grad: Any, lower: Any, upper: Any) 
     if lower_grad is not None:
         other = _matmul(_adjoint(lower), call("tril", lower_grad, -1))
         found = negative(other) if found is None else sub(found, other)
+    found = call("triu", found)
     square = _adjoint(call("narrow", lower, -2, 0, count))
-    found = _solved(square, call("triu", found), upper=True, unitriangular=True)
+    found = _solved(square, found, upper=True, unitriangular=True)
     if lower_grad is not None:
-        below = call("narrow", lower_grad, -2, count, rest)
         found = add(found, call("tril", call("narrow", lower_grad, -2, 0, count), -1))
-        found = call("cat", [found, below], -2)
+        found = call("cat", [found, call("narrow", lower_grad, -2, count, rest)], -2)
     found = _solved(_adjoint(upper), found, upper=False, left=False)
     if lower_grad is None:
         zeros = call("zeros_like", call("narrow", lower, -2, count, rest))
@@ -247,11 +251,12 @@ def lu_unpack_backward(lower_grad: Any, upper_grad: Any, m: int, n: int) -> Any:
         sizes = list(given._sizes)
         sizes[dim] = abs(m - n)
         return call("cat", [found, call("zeros", sizes, TensorOptions.of(given))], dim)
-    if m == n:
-        return add(call("tril", lower_grad, -1), call("triu", upper_grad))
-    lower = lower_grad if m == count else call("narrow", lower_grad, -2, 0, count)
     upper = upper_grad if n == count else call("narrow", upper_grad, -1, 0, count)
-    found = add(call("tril", lower, -1), call("triu", upper))
+    upper = call("triu", upper)
+    lower = lower_grad if m == count else call("narrow", lower_grad, -2, 0, count)
+    found = add(call("tril", lower, -1), upper)
+    if m == n:
+        return found
     rest = call("narrow", lower_grad if m > n else upper_grad, dim, count, abs(m - n))
     return call("cat", [found, rest], dim)
 
@@ -262,7 +267,8 @@ def linalg_lu_solve_LU(  # noqa: N802 (the name that formulas call)
     permutation, lower, upper = call("lu_unpack", lu, pivots, True, left == adjoint)
     if left != adjoint:
         product = _matmul(grad_x if left else _adjoint(grad_x), _adjoint(x) if left else x)
-        of_upper = _solved(_adjoint(upper), negative(product), upper=False)
+        product = negative(product)
+        of_upper = _solved(_adjoint(upper), product, upper=False)
         of_lower = _matmul(of_upper, _adjoint(upper))
         of_lower = _solved(_adjoint(lower), of_lower, upper=True, unitriangular=True)
         return add(call("tril", of_lower, -1), call("triu", of_upper))
@@ -288,11 +294,12 @@ def linalg_solve_backward(
     def as_matrix(vectors: Any) -> Any:
         return call("unsqueeze", vectors, -1) if is_vector else vectors
 
+    given = as_matrix(grad_x)
     if tls.is_grad_enabled():
-        of_b = call("linalg_solve", _adjoint(a), as_matrix(grad_x), left=left)
+        of_b = call("linalg_solve", _adjoint(a), given, left=left)
     else:
         options = {"left": left, "adjoint": not solves_transposes(a)}
-        of_b = call("linalg_lu_solve", lu, pivots, as_matrix(grad_x), **options)
+        of_b = call("linalg_lu_solve", lu, pivots, given, **options)
     of_a = None
     if needs_a:
         turned = _adjoint(as_matrix(x))

@@ -37,6 +37,7 @@ _CLONE: Final = OperatorHandle("aten::clone")
 _COPY_: Final = OperatorHandle("aten::copy_")
 _DET: Final = OperatorHandle("aten::_linalg_det")
 _DET_OUT: Final = OperatorHandle("aten::_linalg_det.result")
+_EMPTY: Final = OperatorHandle("aten::empty.memory_format")
 _EQ: Final = OperatorHandle("aten::eq.Scalar")
 _EYE: Final = OperatorHandle("aten::eye")
 _FLATTEN: Final = OperatorHandle("aten::flatten.using_ints")
@@ -72,7 +73,8 @@ _WHERE: Final = OperatorHandle("aten::where.ScalarSelf")
 
 def _empty(like: Tensor, dtype: DType | None = None) -> Any:
     """A place for what nobody asked for."""
-    return _NEW_EMPTY(like, [0], dtype=dtype or like._dtype)
+    options = {"layout": like._layout, "device": like._device}
+    return _EMPTY([0], dtype=dtype or like._dtype, **options)
 
 
 # --- determinants -----------------------------------------------------------------------------
@@ -163,7 +165,7 @@ def linalg_solve_ex(a: Tensor, b: Tensor, left: bool, check_errors: bool) -> Any
 def linalg_solve_ex_out(
     a: Tensor, b: Tensor, left: bool, check_errors: bool, result: Tensor, info: Tensor
 ) -> Any:
-    factors, pivots = _empty(b), _empty(b, INT32)
+    factors, pivots = _NEW_EMPTY(b, [0]), _NEW_EMPTY(b, [0], dtype=INT32)
     outputs = {"result": result, "LU": factors, "pivots": pivots, "info": info}
     _SOLVE_WITH_FACTORS_OUT(a, b, left=left, check_errors=check_errors, **outputs)
     return result, info
@@ -180,7 +182,7 @@ def linalg_solve(a: Tensor, b: Tensor, left: bool) -> Any:
 
 @kernel("aten::linalg_solve.out", key=_IMPLICIT)
 def linalg_solve_out(a: Tensor, b: Tensor, left: bool, out: Tensor) -> Any:
-    info = _empty(b, INT32)
+    info = _NEW_EMPTY(b, [0], dtype=INT32)
     _SOLVE_EX_OUT(a, b, left=left, result=out, info=info)
     check_matrices(info, "torch.linalg.solve", a)
     return out

@@ -37,7 +37,7 @@ from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import dispatch_over
 from mindtorch_v2.tensor import copying
 from mindtorch_v2.tensor.copying import value_array
-from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
@@ -49,9 +49,9 @@ _CHOLESKY_EX: Final = OperatorHandle("aten::linalg_cholesky_ex")
 _CHOLESKY_EX_OUT: Final = OperatorHandle("aten::linalg_cholesky_ex.L")
 _CHOLESKY: Final = OperatorHandle("aten::cholesky")
 _COPY_: Final = OperatorHandle("aten::copy_")
+_EMPTY: Final = OperatorHandle("aten::empty.memory_format")
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _INVERSE_OUT: Final = OperatorHandle("aten::cholesky_inverse.out")
-_NEW_EMPTY: Final = OperatorHandle("aten::new_empty")
 _SOLVE: Final = OperatorHandle("aten::cholesky_solve")
 _SOLVE_HELPER: Final = OperatorHandle("aten::_cholesky_solve_helper")
 
@@ -68,6 +68,10 @@ _DEPRECATED: Final = (
     "This transform will produce equivalent results for all valid (symmetric positive definite) "
     "inputs."
 )
+
+
+def _empty(like: Tensor, dtype: DType) -> Any:
+    return _EMPTY([0], dtype=dtype, layout=like._layout, device=like._device)
 
 
 def _factored(matrices: Tensor, *, upper: bool) -> tuple[Array, Array]:
@@ -109,7 +113,7 @@ def linalg_cholesky(self: Tensor, upper: bool) -> Any:
 
 @kernel("aten::linalg_cholesky.out", key=_IMPLICIT)
 def linalg_cholesky_out(self: Tensor, upper: bool, out: Tensor) -> Any:
-    info = _NEW_EMPTY(self, [0], dtype=INT32)
+    info = _empty(self, INT32)
     _CHOLESKY_EX_OUT(self, upper=upper, check_errors=False, L=out, info=info)
     check_matrices(info, "linalg.cholesky", self)
     return out
@@ -169,7 +173,7 @@ def cholesky_solve_out(self: Tensor, input2: Tensor, upper: bool, out: Tensor) -
 
 @kernel("aten::cholesky_inverse")
 def cholesky_inverse(self: Tensor, upper: bool) -> Any:
-    return _INVERSE_OUT(self, upper, out=_NEW_EMPTY(self, [0]))
+    return _INVERSE_OUT(self, upper, out=_empty(self, self._dtype))
 
 
 @kernel("aten::cholesky_inverse.out")
@@ -181,7 +185,7 @@ def cholesky_inverse_out(self: Tensor, upper: bool, out: Tensor) -> Tensor:
     arrays, target = value_array(self), out
     is_fitting = tuple(out._sizes) == tuple(self._sizes) and is_column_major(out)
     if out._dtype is not self._dtype or (numel(out._sizes) and not is_fitting):
-        target = _NEW_EMPTY(self, [0])
+        target = _empty(self, self._dtype)
     if not numel(target._sizes):
         set_sizes(target, self._sizes, column_major_strides(self._sizes))
     dispatch_over(COMPUTED, "cholesky_inverse_out_cpu", self._dtype)
