@@ -27,6 +27,7 @@ from mindtorch_v2.binding.python_fallbacks import RestoredSnapshotGuard as _Rest
 from mindtorch_v2.dispatch import key as _key
 from mindtorch_v2.dispatch import keyset as _keyset
 from mindtorch_v2.dispatch import tls as _tls
+from mindtorch_v2.linalg_error import _LinAlgError as _LinAlgError
 from mindtorch_v2.messages import std_string as _std_string
 from mindtorch_v2.pybind import cast as _cast
 from mindtorch_v2.pybind.classes import bind_methods, make_enum, pybind11_type

@@ -18,6 +18,7 @@ from mindtorch_v2.binding.python import properties, tensor_types
 from mindtorch_v2.binding.python.bindings import functions_of, methods
 from mindtorch_v2.binding.python.exceptions import has_no_module
 from mindtorch_v2.binding.python.function import BASE, OWNERS, module_function
+from mindtorch_v2.linalg_error import _LinAlgError
 from mindtorch_v2.pybind.function import cpp_function
 from mindtorch_v2.tensor.base import TensorBase
 from mindtorch_v2.tensor.tensor import Tensor
@@ -42,6 +43,7 @@ _IN_PYTHON: Final = (
     "chain_matmul",
     "cdist",
     "einsum",
+    "lu",
     "meshgrid",
     "norm",
     "split",
@@ -108,6 +110,7 @@ def bind_functions(public: dict[str, Any], c_module: ModuleType) -> None:
         for name, function in names.items():
             if not hasattr(target, name):
                 setattr(target, name, function)
+    public["linalg"].LinAlgError = _LinAlgError
 
 
 def bind_types(public: dict[str, Any]) -> None:

@@ -67,6 +67,7 @@ from conformance.cases import (
     core_sizes,
     core_special,
     core_spectra,
+    core_solving,
     core_two_dtypes,
     core_upsampling,
     core_warned,
@@ -153,6 +154,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_attention.texts()
     yield from core_spectra.texts()
     yield from core_histograms.texts()
+    yield from core_solving.texts()
 
 
 def _names(profile: Profile) -> Iterator[str]:

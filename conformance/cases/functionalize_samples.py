@@ -105,13 +105,15 @@ def _shown(operator: SampledOperator, result: str) -> str:
 def _gradients(operator: SampledOperator) -> Iterator[str]:
     """Of the first tensor, in the first sample where it has one, and the gradient's own; of all
     tensors, in the last."""
-    if operator["name"] in CANCELLED | NEARLY_FLAT:
+    name = operator["name"]
+    if name in CANCELLED | NEARLY_FLAT:
         return
     samples = [each for each in operator["samples"] if "differentiable" in each]
+    samples = [each for each in samples if has_values(name, each)]
     samples = [each for each in samples if "requires_grad" in each["tensors"][0]]
     if samples:
         yield _gradient(operator, samples[0], "x")
-        if operator["name"] not in PRIMS:
+        if name not in PRIMS:
             yield _second_gradient(operator, samples[0])
     if samples[1:]:
         yield _gradient(operator, samples[-1], _all(samples[-1]))

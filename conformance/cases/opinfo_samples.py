@@ -22,7 +22,12 @@ NESTED: Final = 4
 
 def tensor(facts: SampleTensor, device: str = "cpu") -> str:
     """An expression for a tensor; on meta it has no values, and only its strides are kept."""
-    made = _on_meta(facts) if device == "meta" else _with_values(facts)
+    if device == "meta":
+        made = _on_meta(facts)
+    elif "diagonal" in facts:
+        made = _with_diagonal(facts)
+    else:
+        made = _with_values(facts)
     return f"{made}.conj()" if "conj" in facts else made
 
 
@@ -43,6 +48,14 @@ def _with_values(facts: SampleTensor) -> str:
             return f"xp.empty({_tuple(shape)}, dtype=xp.{dtype})"
         return _literal(facts["values"], shape, dtype)
     return _numbers(facts, math.prod(shape), _tuple(shape))
+
+
+def _with_diagonal(facts: SampleTensor) -> str:
+    shape, (number, rows, columns) = facts["shape"], facts["diagonal"]
+    identity = f"xp.eye({rows}, {columns}, dtype=xp.{facts['dtype']})"
+    if [rows, columns] != shape[-2:]:
+        identity += f".view({_tuple(shape)})"
+    return f"({_with_values(facts)} + {number} * {identity})"
 
 
 def _storage(facts: SampleTensor) -> str:
@@ -105,6 +118,40 @@ def _nested(values: Sequence[str], shape: Sequence[int]) -> str:
 def _tuple(sizes: Sequence[int]) -> str:
     inner = ", ".join(map(str, sizes))
     return f"({inner},)" if len(sizes) == 1 else f"({inner})"
+
+
+def regular(operator: SampledOperator) -> SampledOperator:
+    """The same operator, whose samples are matrices that are far from being singular."""
+    samples = []
+    for sample in operator["samples"]:
+        tensors = sample["tensors"]
+        dominated = [_dominated(facts, alone=len(tensors) == 1) for facts in tensors]
+        samples.append({**sample, "tensors": dominated})
+    return {**operator, "samples": samples}  # type: ignore[typeddict-item]
+
+
+def _dominated(facts: SampleTensor, *, alone: bool) -> SampleTensor:
+    """A range of numbers, as matrices whose diagonal is larger than all else of a row.
+
+    Those that are not square are right-hand sides, unless the tensor is ``alone``.
+    """
+    is_integral = not facts["dtype"].startswith(("float", "bfloat", "complex"))
+    matrix = _matrix(facts["shape"], alone=alone)
+    if is_integral or not matrix or facts.get("range", [1])[0] == 1:
+        return facts
+    count, first, step = facts["range"]
+    largest = max(abs(first), abs(first + (count - 1) * step))
+    return {**facts, "diagonal": [1 + math.ceil(largest * abs(1 + 0.5j) * matrix[1]), *matrix]}
+
+
+def _matrix(shape: Sequence[int], *, alone: bool) -> Sequence[int]:
+    """The rows and columns of what is factored; of many dimensions all may make one matrix."""
+    rows = math.isqrt(math.prod(shape))
+    if len(shape) >= 2 and shape[-1] == shape[-2]:
+        return shape[-2:]
+    if len(shape) > 2 and rows**2 == math.prod(shape):
+        return rows, rows
+    return shape[-2:] if alone and len(shape) >= 2 else ()
 
 
 # Calls ------------------------------------------------------------------------------------------

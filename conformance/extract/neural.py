@@ -182,6 +182,12 @@ CALLS: tuple[Ask, ...] = (
 )
 
 
+def gradient_of_no_determinant() -> torch.Tensor | None:
+    nothing = torch.empty(0, 0, requires_grad=True)
+    torch.linalg.det(nothing).backward()
+    return nothing.grad
+
+
 def extract() -> dict[str, Any]:
     """The section ``neural.json``."""
     with warnings.catch_warnings():
@@ -405,6 +411,24 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "isin takes no bfloat16": lambda: (
         is_refused(lambda: torch.isin(torch.ones(1, dtype=torch.bfloat16), torch.ones(1)))
+    ),
+    "square matrices on meta are asserted": lambda: (
+        error_of(lambda: torch.linalg.inv_ex(torch.empty(2, 3, device="meta")))[0]
+        == "AssertionError"
+    ),
+    "linalg_solve factors what it is given": lambda: (
+        torch.linalg.inv_ex(torch.tensor([[1.0, 2, 3], [0, 0, 4], [0, 0, 5]]))[1].item() == 2
+    ),
+    "a determinant of nothing has a gradient": lambda: (gradient_of_no_determinant() is not None),
+    "ldl_solve looks at its pivots": lambda: (
+        is_refused(
+            lambda: torch.linalg.ldl_solve(
+                torch.ones(1, 1), torch.zeros(1, dtype=torch.int32), torch.ones(1, 0)
+            )
+        )
+    ),
+    "the dimensions of no matrix are told on meta": lambda: (
+        "got 1" in error_of(lambda: torch.linalg.inv_ex(torch.empty(2, device="meta")))[1]
     ),
     "padding takes the usual dimensions alone": lambda: (
         is_refused(lambda: A.reflection_pad1d(torch.ones(1, 1, 1, 2), [0, 0]))

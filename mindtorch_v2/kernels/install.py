@@ -32,6 +32,7 @@ from mindtorch_v2.kernels import (
     inplace_meta,
     joining,
     layout_conversions,
+    linear_algebra,
     linspace,
     logspace,
     masked_indexing,
@@ -96,6 +97,7 @@ from mindtorch_v2.kernels.composite import (
 from mindtorch_v2.kernels.composite import attention as composite_attention
 from mindtorch_v2.kernels.composite import batch_norm as composite_batch_norm
 from mindtorch_v2.kernels.composite import distances as composite_distances
+from mindtorch_v2.kernels.composite import linear_algebra as composite_linear_algebra
 from mindtorch_v2.kernels.composite import losses as composite_losses
 from mindtorch_v2.kernels.composite import pooling as composite_pooling
 from mindtorch_v2.kernels.composite import products as composite_products
@@ -114,6 +116,7 @@ from mindtorch_v2.kernels.cpu import (
     bessel,
     bitwise,
     border_padding,
+    cholesky,
     clamp,
     comparison,
     counting,
@@ -131,8 +134,10 @@ from mindtorch_v2.kernels.cpu import (
     im2col,
     incomplete_gamma,
     int_mm,
+    ldl,
     losses,
     margin_losses,
+    lu,
     medians,
     moments,
     normal_distribution,
@@ -151,6 +156,7 @@ from mindtorch_v2.kernels.cpu import (
     segments,
     selection,
     softmax,
+    solving,
     special,
     spectral,
     ternary,
@@ -179,6 +185,7 @@ __all__ = [
     "bitwise",
     "border_padding",
     "channel_shuffling",
+    "cholesky",
     "clamp",
     "cloning",
     "combinations",
@@ -189,6 +196,7 @@ __all__ = [
     "composite_attention",
     "composite_batch_norm",
     "composite_distances",
+    "composite_linear_algebra",
     "composite_losses",
     "composite_pooling",
     "composite_products",
@@ -241,11 +249,14 @@ __all__ = [
     "joining",
     "layout_conversions",
     "layouts",
+    "ldl",
+    "linear_algebra",
     "linspace",
     "logspace",
     "losses",
     "margin_losses",
     "masked_indexing",
+    "lu",
     "matmul",
     "medians",
     "metadata",
@@ -292,6 +303,7 @@ __all__ = [
     "setting",
     "short_time",
     "softmax",
+    "solving",
     "sorting",
     "special",
     "spectral",

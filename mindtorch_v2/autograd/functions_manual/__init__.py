@@ -24,6 +24,7 @@ _MODULES: Final = (
     *("clamp", "elementwise", "layouts", "linalg", "losses", "nn", "normalization"),
     *("reductions", "scattering", "shapes", "special", "strided"),
     *("reductions", "scattering", "shapes", "spectral", "strided"),
+    *("reductions", "scattering", "shapes", "solving", "strided"),
 )
 
 
