@@ -131,7 +131,7 @@ OPERATORS: Final = words("""
     fft_fft fft_fft2 fft_fftn fft_ifft fft_ifft2 fft_ifftn fft_hfft fft_hfft2 fft_hfftn
     fft_ihfft fft_ihfft2 fft_ihfftn fft_irfft fft_irfft2 fft_irfftn fft_rfft fft_rfft2 fft_rfftn
     fft_fftshift fft_ifftshift stft istft histogram histogramdd
-    _segment_reduce_lengths _segment_reduce_offsets""")
+    _segment_reduce_lengths _segment_reduce_offsets
     linalg_det linalg_det_singular linalg_slogdet logdet linalg_inv linalg_inv_ex linalg_solve
     linalg_solve_ex linalg_solve_triangular triangular_solve lu linalg_lu linalg_lu_factor
     linalg_lu_factor_ex lu_solve linalg_lu_solve lu_unpack linalg_ldl_factor linalg_ldl_factor_ex
