@@ -243,7 +243,8 @@ FUNCTIONS: Final = words("""
     assert_close autocast is_autocast_enabled get_autocast_dtype
     is_autocast_cpu_enabled set_autocast_cpu_enabled get_autocast_cpu_dtype
     set_autocast_cpu_dtype is_autocast_gpu_enabled set_autocast_gpu_enabled
-    get_autocast_gpu_dtype set_autocast_gpu_dtype multi_dot
+    get_autocast_gpu_dtype set_autocast_gpu_dtype multi_dot vecdot matrix_norm cond
+    householder_product svdvals eig eigvals eigh eigvalsh matrix_rank pinv lstsq
     is_autocast_ipu_enabled set_autocast_ipu_enabled get_autocast_ipu_dtype
     set_autocast_ipu_dtype is_autocast_xla_enabled set_autocast_xla_enabled
     get_autocast_xla_dtype set_autocast_xla_dtype is_autocast_hpu_enabled

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from conformance.cases.opinfo_matrices import UNSIGNED, magnitudes
+
 if TYPE_CHECKING:
     from mindtorch_v2.profile.sections import Sample, SampledOperator, SampleTensor
 
@@ -127,11 +129,18 @@ def called(call: str, given: Sequence[str]) -> str:
 
 
 def function(operator: SampledOperator, sample: Sample, device: str = "cpu") -> str:
-    return seed(operator) + called(operator["call"], arguments(sample, device))
+    text = called(operator["call"], arguments(sample, device))
+    return seed(operator) + _shown(operator, text, device)
+
+
+def _shown(operator: SampledOperator, text: str, device: str) -> str:
+    """What a call answers, or what of it has a sign, without."""
+    return magnitudes(text) if device == "cpu" and operator["name"] in UNSIGNED else text
 
 
 def method(operator: SampledOperator, sample: Sample, device: str = "cpu") -> str:
-    return called(f".{operator['method']}", arguments(sample, device))
+    text = called(f".{operator['method']}", arguments(sample, device))
+    return _shown(operator, text, device)
 
 
 def symbol(operator: SampledOperator, sample: Sample, device: str = "cpu") -> str:
@@ -148,7 +157,7 @@ def with_out(operator: SampledOperator, sample: Sample, device: str = "cpu") -> 
     """With what came out of a call as the output of another."""
     given = arguments(sample, device)
     once, again = (called(operator["call"], each) for each in (given, [*given, "out=o"]))
-    return f"{seed(operator)}o = {once}\ny = {again}\n(o, y is o)"
+    return f"{seed(operator)}o = {once}\ny = {again}\n({_shown(operator, 'o', device)}, y is o)"
 
 
 WEIGHTS: Final = "(xp.arange({0}.numel()) % 7).view_as({0})"
@@ -168,7 +177,7 @@ def gradient(operator: SampledOperator, sample: Sample, *, weighted: bool = Fals
         made.append(names[-1])
         lines.append(f"{names[-1]} = {tensor(facts)}.requires_grad_()")
     given = [text.format(*made) for text in sample["arguments"]]
-    lines.append(f"y = {called(operator['call'], given)}")
+    lines.append(f"y = {_shown(operator, called(operator['call'], given), 'cpu')}")
     total = sums(sample, weighted=weighted)
     if " + " in total:
         total = f"({total})"

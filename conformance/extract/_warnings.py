@@ -274,6 +274,19 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "chain_matmul_out": lambda: C._VariableFunctions.chain_matmul(
         [torch.ones(1, 1)], out=torch.ones(1, 1)
     ),
+    "qr": lambda: torch.qr(torch.ones(1, 1)),
+    "qr_out": lambda: torch.qr(torch.ones(1, 1), out=(torch.ones(0), torch.ones(0))),
+    "nuclear_norm": lambda: C._VariableFunctions.nuclear_norm(torch.ones(1, 1)),
+    "nuclear_norm_out": lambda: C._VariableFunctions.nuclear_norm(
+        torch.ones(1, 1), out=torch.ones(0)
+    ),
+    "nuclear_norm_dim_out": lambda: C._VariableFunctions.nuclear_norm(
+        torch.ones(1, 1), [0, 1], out=torch.ones(0)
+    ),
+    "frobenius_norm": lambda: C._VariableFunctions.frobenius_norm(torch.ones(1, 1), [0, 1]),
+    "frobenius_norm_out": lambda: C._VariableFunctions.frobenius_norm(
+        torch.ones(1, 1), [0, 1], out=torch.ones(0)
+    ),
     "_aminmax": lambda: torch._aminmax(torch.ones(1), 0),
     "_aminmax_all": lambda: torch._aminmax(torch.ones(1)),
     "warn_backwards": lambda: torch.ops.aten._test_warn_in_autograd(

@@ -588,4 +588,16 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a group norm takes any input": lambda: takes(
         lambda: A.native_group_norm(torch.ones(1, 3, 2, 2).mT, None, None, 1, 3, 4, 1, 1e-5)
     ),
+    "a matrix on meta counts its dimensions": lambda: error_of(
+        lambda: A.linalg_eig(torch.ones(1, device="meta"))
+    )[1].endswith("got 1"),
+    "the largest norm of none is zero": lambda: takes(
+        lambda: torch.linalg.matrix_norm(torch.ones(2, 0), 1)
+    ),
+    "ormqr counts its reflections": lambda: is_refused(
+        lambda: torch.ormqr(torch.ones(2, 2), torch.ones(1), torch.ones(2, 2))
+    ),
+    "square matrices on meta are asserted": lambda: (
+        error_of(lambda: A.linalg_eig(torch.ones(1, 2, device="meta")))[0] == "AssertionError"
+    ),
 }

@@ -21,8 +21,8 @@ LN2: Final = math.log(2)
 LN10: Final = math.log(10)
 
 _MODULES: Final = (
-    *("clamp", "elementwise", "layouts", "linalg", "losses", "nn", "normalization"),
-    *("reductions", "scattering", "shapes", "strided"),
+    *("clamp", "decompositions", "elementwise", "layouts", "linalg", "losses", "nn"),
+    *("normalization", "reductions", "reflections", "scattering", "shapes", "strided"),
 )
 
 
