@@ -597,6 +597,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "ormqr counts its reflections": lambda: is_refused(
         lambda: torch.ormqr(torch.ones(2, 2), torch.ones(1), torch.ones(2, 2))
     ),
+    "a norm by its name is misspelt": lambda: (
+        "mut be" in error_of(lambda: torch.linalg.norm(torch.ones(1), "fro", dim=[]))[1]
+    ),
     "square matrices on meta are asserted": lambda: (
         error_of(lambda: A.linalg_eig(torch.ones(1, 2, device="meta")))[0] == "AssertionError"
     ),

@@ -83,7 +83,7 @@ def _checked_dims(
     check_is_matrix(self, _NAME)
     check_floating_or_complex(self, _NAME, halves=halves)
     if len(dim) != 2:
-        raise RuntimeError(f"{_NAME}: dim must be a 2-tuple. Got {list(dim)}")
+        raise RuntimeError(f"{_NAME}: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     first, second = (wrap_dim(each, len(self._sizes)) for each in dim)
     if first == second:
         raise RuntimeError(f"{_NAME}: dims must be different. Got ({first}, {second})")
@@ -167,10 +167,11 @@ def linalg_matrix_norm_str(
 
 
 def _check_norm(
-    self: Tensor, dim: Sequence[int] | None, *, is_asked: bool, word: str = "must"
+    self: Tensor, dim: Sequence[int] | None, *, is_asked: bool, is_named: bool = False
 ) -> None:
     rank = len(self._sizes)
     if dim is not None and len(dim) not in (1, 2):
+        word = "mut" if is_named and HABITS["a norm by its name is misspelt"] else "must"
         raise RuntimeError(
             f"linalg.norm: If dim is specified, it {word} be of length 1 or 2. Got {list(dim)}"
         )
@@ -201,7 +202,7 @@ def linalg_norm(
 def linalg_norm_str(
     self: Tensor, ord: str, dim: Sequence[int] | None, keepdim: bool, dtype: int | None
 ) -> Any:
-    _check_norm(self, dim, is_asked=True, word="mut")
+    _check_norm(self, dim, is_asked=True, is_named=True)
     dims = [0, 1] if dim is None else list(dim)
     return _MATRIX_NORM_STR(self, ord, dims, keepdim, **_asked(dtype))
 

@@ -1,11 +1,13 @@
 """Eigenvalues and eigenvectors, of any square matrix and of Hermitian ones.
 
 Mirrors ``_linalg_eigh``, ``linalg_eig`` and ``linalg_eigvals`` of
-``aten/src/ATen/native/BatchLinearAlgebra.cpp``, which call LAPACK's ``syevd`` and ``geev``, as NumPy
-does.
+``aten/src/ATen/native/BatchLinearAlgebra.cpp``, which call LAPACK's ``syevd`` and ``geev``, as
+NumPy does.
 """
 
 from __future__ import annotations
+
+from typing import Literal
 
 import numpy as np
 
@@ -52,15 +54,21 @@ def linalg_eigh(outputs: Outputs, self: Tensor, uplo: str, compute_v: bool) -> t
     if values.is_meta or not numel(self._sizes):
         return values, vectors
     dispatch_over(COMPUTED, "linalg_eigh_cpu", self._dtype)
-    matrices = value_array(self)
+    matrices, finite = _finite(value_array(self))
+    triangle: Literal["U", "L"] = "U" if uplo.upper() == "U" else "L"
     if compute_v:
-        for each, found in zip(
-            (values, vectors), np.linalg.eigh(matrices, uplo.upper()), strict=True
-        ):
-            write(each, found)
+        found, columns = np.linalg.eigh(matrices, triangle)
+        write(vectors, np.where(finite, columns, np.nan))
     else:
-        write(values, np.linalg.eigvalsh(matrices, uplo.upper()))
+        found = np.linalg.eigvalsh(matrices, triangle)
+    write(values, np.where(finite[..., 0], found, np.nan))
     return values, vectors
+
+
+def _finite(matrices: Array) -> tuple[Array, Array]:
+    """The matrices, and which are finite: of others nothing is a number, and NumPy has no answer."""
+    finite = np.isfinite(matrices).all(axis=(-2, -1), keepdims=True)
+    return np.where(finite, matrices, 0).astype(matrices.dtype), finite
 
 
 # --- of any square matrix -----------------------------------------------------------------------
@@ -120,7 +128,10 @@ def linalg_eigvals_out(self: Tensor, out: Tensor) -> Tensor:
 
 
 def _eigenvalues(matrices: Array) -> Array:
-    return np.asarray(np.linalg.eigvals(matrices) if matrices.size else _no_values(matrices))
+    if not matrices.size:
+        return _no_values(matrices)
+    matrices, finite = _finite(matrices)
+    return np.where(finite[..., 0], np.linalg.eigvals(matrices), complex(np.nan, np.nan))
 
 
 def _no_values(matrices: Array) -> Array:

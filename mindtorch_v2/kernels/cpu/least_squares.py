@@ -15,11 +15,13 @@ import numpy as np
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.cpu.lapack_outputs import give_sizes, is_written_directly, write
 from mindtorch_v2.kernels.cpu.moments import real_value_type
-from mindtorch_v2.kernels.cpu.orthogonal import in_double
+from mindtorch_v2.kernels.cpu.orthogonal import adjoint, factorized, in_double
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import (
     COMPUTED,
+    INT32,
     check_castable,
+    check_matrices,
     check_same_device,
     column_major_strides,
     is_column_major,
@@ -28,7 +30,7 @@ from mindtorch_v2.kernels.linear_algebra import (
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_sizes_and_strides
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import dispatch_over
-from mindtorch_v2.tensor.copying import copy_values
+from mindtorch_v2.tensor.copying import copy_values, store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import contiguous_strides, is_contiguous, numel
@@ -83,13 +85,21 @@ def linalg_lstsq_out(
     found = _solved(in_double(self), in_double(b), rcond, name, is_vector=is_vector)
     if _are_written_directly(self, b, outputs, name, is_vector=is_vector):
         _write(outputs, found, self, is_vector=is_vector)
-        return outputs
+    else:
+        _write_copies(outputs, found, self, is_vector=is_vector)
+    if name == "gels":
+        _check_full_rank(self, in_double(self))
+    return outputs
+
+
+def _write_copies(
+    outputs: tuple[Tensor, ...], found: _Solved, self: Tensor, *, is_vector: bool
+) -> None:
     made = tuple(new_tensor((0,), dtype, self._device) for dtype in _dtypes(self))
     _write(made, found, self, is_vector=is_vector)
     for out, each in zip(outputs, made, strict=True):
         resize_output(out, each._sizes)
         copy_values(out, each)
-    return outputs
 
 
 # --- checks -------------------------------------------------------------------------------------
@@ -167,29 +177,83 @@ def _solved(
         values = np.zeros((*batch, columns, others.shape[-1]), matrices.dtype)
         rank = np.zeros(matrices.shape[:-2], np.int64)
         singular = np.zeros((*matrices.shape[:-2], min(rows, columns)))
-        residuals = None
-        if rows > columns and driver != "gelsy":
-            residuals = np.sum(
-                np.broadcast_to(np.abs(others) ** 2, (*batch, *others.shape[-2:])), -2
-            )
+        left = np.broadcast_to(others, (*batch, *others.shape[-2:])) * (driver != "gels")
     else:
         u, singular, vh = np.linalg.svd(matrices, full_matrices=rows > columns)
-        kept = np.ones(singular.shape, bool)
-        if driver != "gels":
-            kept = singular > rcond * singular[..., :1]
+        kept = singular > rcond * singular[..., :1]
+        if driver == "gels":
+            kept = np.ones(singular.shape, bool)
         rank = kept.sum(axis=-1)
         with np.errstate(all="ignore"):
-            inverse = np.where(kept, 1 / singular, 0)[..., None]
-        turned = np.conj(np.swapaxes(u, -2, -1)) @ others
+            inverse = np.where(kept & (singular > 0), 1 / singular, 0)[..., None]
+        turned = adjoint(u) @ others
         count = singular.shape[-1]
-        values = np.conj(np.swapaxes(vh, -2, -1)) @ (inverse * turned[..., :count, :])
-        residuals = None
-        if rows > columns and driver != "gelsy" and (rank == columns).all():
-            residuals = np.sum(np.abs(turned[..., count:, :]) ** 2, axis=-2)
-    has_values = driver in _BY_SINGULAR_VALUES
+        values = adjoint(vh) @ (inverse * turned[..., :count, :])
+        left = turned[..., count:, :]
+    if driver == "gelsy" and not (rank == min(rows, columns)).all():
+        values, rank = _by_columns(matrices, others, rcond)
+    has_residuals = rows > columns and driver != "gelsy" and (rank == columns).all()
     return _Solved(
-        values, residuals, None if driver == "gels" else rank, singular if has_values else None
+        values,
+        np.sum(np.abs(left) ** 2, axis=-2) if has_residuals else None,
+        None if driver == "gels" else rank,
+        singular if driver in _BY_SINGULAR_VALUES else None,
     )
+
+
+def _by_columns(matrices: Array, others: Array, rcond: float) -> tuple[Array, Array]:
+    """``gelsy``: of the columns, each of which is the longest of what others leave, so many that
+    they are independent."""
+    batch = infer_size(matrices.shape[:-2], others.shape[:-2])
+    values = np.zeros((*batch, matrices.shape[-1], others.shape[-1]), matrices.dtype)
+    rank = np.zeros(batch, np.int64)
+    wide = [np.broadcast_to(each, (*batch, *each.shape[-2:])) for each in (matrices, others)]
+    for place in np.ndindex(*batch):
+        matrix, other = (each[place] for each in wide)
+        order = _pivots(matrix)
+        q, r = np.linalg.qr(matrix[:, order])
+        rank[place] = count = _independent(r, rcond)
+        if count:
+            found = np.linalg.pinv(r[:count]) @ adjoint(q[:, :count]) @ other
+            values[(*place, order)] = found
+    return values, rank[tuple([0] * (rank.ndim - len(matrices.shape[:-2])))]
+
+
+def _pivots(matrix: Array) -> list[int]:
+    left, order = matrix.copy(), list(range(matrix.shape[1]))
+    for place in range(min(matrix.shape)):
+        lengths = np.linalg.norm(left[:, order[place:]], axis=0)
+        best = place + int(lengths.argmax())
+        order[place], order[best] = order[best], order[place]
+        column = left[:, order[place], None]
+        length = lengths.max()
+        if length:
+            column = column / length
+            left = left - column @ (adjoint(column) @ left)
+    return order
+
+
+def _independent(r: Array, rcond: float) -> int:
+    """How many rows of a triangular matrix are not nearly singular."""
+    for count in range(1, min(r.shape) + 1):
+        singular = np.linalg.svd(r[:count, :count], compute_uv=False)
+        if singular[-1] < rcond * singular[0] or not singular[0]:
+            return count - 1
+    return min(r.shape)
+
+
+def _check_full_rank(self: Tensor, matrices: Array) -> None:
+    """What ``gels`` informs of: the first zero on the diagonal of the triangular factor."""
+    if not matrices.size:
+        return
+    rows, columns = matrices.shape[-2:]
+    packed, _ = factorized(matrices if rows >= columns else adjoint(matrices))
+    is_zero = np.diagonal(packed, axis1=-2, axis2=-1) == 0
+    found = np.where(is_zero.any(axis=-1), is_zero.argmax(axis=-1) + 1, 0)
+    found = np.where((matrices == 0).all(axis=(-2, -1)), 0, found)  # whose solution is nought
+    info = new_tensor(self._sizes[:-2], INT32, self._device)
+    store(info, found)
+    check_matrices(info, _NAME, self)
 
 
 # --- what is written ----------------------------------------------------------------------------

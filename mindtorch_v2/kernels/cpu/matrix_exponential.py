@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels.cpu.moments import real_value_type
+from mindtorch_v2.kernels.dtypes import check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import check_floating_or_complex, check_square
 from mindtorch_v2.kernels.outputs import new_tensor
@@ -114,7 +115,7 @@ def linalg_matrix_exp(self: Tensor) -> Any:
 
 @dataclass(frozen=True)
 class _Exponential:
-    """That of a batch of matrices of a dtype; what each operator of torch makes is rounded to it."""
+    """That of a batch of matrices of a dtype, to which what each operator makes is rounded."""
 
     dtype: DType
 
@@ -145,6 +146,7 @@ class _Exponential:
         return np.asarray(self._rounded(sizes.sum(axis=-2)).max(axis=-1, initial=-np.inf))
 
     def _times(self, one: Array, two: Array) -> Array:
+        check_implemented("aten::bmm", self.dtype)
         return self._rounded(one @ two)
 
     def _plus(self, one: Array, two: Array) -> Array:
@@ -164,7 +166,7 @@ class _Exponential:
         held = np.asarray(rows, self.scalar)
         elements = elements_of(real_value_type(self.dtype))
         read = held.reshape(-1).view(elements.raw)[: held.size]
-        return np.asarray(elements.decode(read)).reshape(held.shape)
+        return np.reshape(elements.decode(read), held.shape)
 
     def _combined(self, powers: Sequence[Array], rows: Sequence[Sequence[float]]) -> list[Array]:
         """``_compute_linear_combination``: for each row of coefficients a sum."""

@@ -1,8 +1,8 @@
 """Orthogonal matrices as products of reflections: QR decompositions and what they are made of.
 
 Mirrors ``linalg_qr``, ``geqrf``, ``linalg_householder_product`` and ``ormqr`` of
-``aten/src/ATen/native/BatchLinearAlgebra.cpp``.  A reflection is ``I - tau * v @ v^H``; LAPACK keeps
-each vector below the diagonal, where it begins with a one that is not stored.
+``aten/src/ATen/native/BatchLinearAlgebra.cpp``.  A reflection is ``I - tau * v @ v^H``; LAPACK
+keeps each vector below the diagonal, where it begins with a one that is not stored.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def _reflections(packed: Array, tau: Array) -> Iterator[tuple[int, Array, Array]
         yield place, vector, tau[..., place, None, None]
 
 
-def _adjoint(values: Array) -> Array:
-    return np.conj(np.swapaxes(values, -2, -1))
+def adjoint(values: Array) -> Array:
+    return np.asarray(np.conj(np.swapaxes(values, -2, -1)))
 
 
 def factorized(matrices: Array) -> tuple[Array, Array]:
@@ -73,23 +73,23 @@ def multiplied(packed: Array, tau: Array, columns: int) -> Array:
     found[...] = np.eye(packed.shape[-2], columns)
     for start, vector, factor in reversed(list(_reflections(packed, tau))):
         part = found[..., start:, :]
-        part -= factor * vector @ (_adjoint(vector) @ part)
+        part -= factor * vector @ (adjoint(vector) @ part)
     return found
 
 
-def _applied(packed: Array, tau: Array, other: Array, *, left: bool, adjoint: bool) -> Array:
-    """LAPACK's ``ormqr``: the product of all reflections times a matrix, from either side."""
+def _applied(packed: Array, tau: Array, other: Array, *, left: bool, turned: bool) -> Array:
+    """LAPACK's ``ormqr``: the product of all reflections, or its adjoint, times a matrix from a side."""
     found = other.copy()
-    reflections = list(_reflections(packed, np.conj(tau) if adjoint else tau))
-    if left is not adjoint:
+    reflections = list(_reflections(packed, np.conj(tau) if turned else tau))
+    if left is not turned:
         reflections.reverse()
     for start, vector, factor in reflections:
         if left:
             part = found[..., start:, :]
-            part -= factor * vector @ (_adjoint(vector) @ part)
+            part -= factor * vector @ (adjoint(vector) @ part)
         else:
             part = found[..., start:]
-            part -= factor * (part @ vector) @ _adjoint(vector)
+            part -= factor * (part @ vector) @ adjoint(vector)
     return found
 
 
@@ -228,7 +228,7 @@ def ormqr_out(
     directly = is_written_directly(out, other._sizes, self._dtype, columns=True)
     dispatch_over(COMPUTED, "ormqr_cpu", self._dtype)
     operands = (in_double(each) for each in (self, tau, other))
-    found = _applied(*operands, left=left, adjoint=transpose)
+    found = _applied(*operands, left=left, turned=transpose)
     write(give_sizes(out, other._sizes, directly=directly, columns=True), found)
     return out
 

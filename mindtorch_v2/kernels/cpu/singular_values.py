@@ -6,6 +6,8 @@ Mirrors ``_linalg_svd`` of ``aten/src/ATen/native/BatchLinearAlgebra.cpp``, whic
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from mindtorch_v2.kernels import structured
@@ -27,7 +29,7 @@ from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import contiguous_strides, numel
 from mindtorch_v2.tensor.tensor import Tensor
 
-_NON_FINITE = -4
+_NON_FINITE: Final = -4
 """What LAPACK informs of if there is a NaN: that its fourth argument is not right."""
 
 
@@ -63,19 +65,27 @@ def linalg_svd(
         )
     dispatch_over(COMPUTED, "linalg_svd_cpu", self._dtype)
     values = value_array(self)
-    _check_finite(values, self)
-    if compute_uv:
-        for each, found in zip(
-            (u, s, vh), np.linalg.svd(values, full_matrices=full_matrices), strict=True
-        ):
-            write(each, found)
-    else:
-        write(s, np.linalg.svd(values, compute_uv=False))
+    _check_numbers(values, self)
+    found = _decomposed(values, full_matrices, compute_uv)
+    for each, part in zip((u, s, vh) if compute_uv else (s,), found, strict=True):
+        write(each, part)
     return u, s, vh
 
 
-def _check_finite(values: Array, self: Tensor) -> None:
-    wrong = ~np.isfinite(values).all(axis=(-2, -1))
+def _decomposed(values: Array, full_matrices: bool, compute_uv: bool) -> tuple[Array, ...]:
+    """Of an infinite matrix nothing is a number."""
+    finite = np.isfinite(values).all(axis=(-2, -1), keepdims=True)
+    values = np.where(finite, values, 0)
+    if compute_uv:
+        found = tuple(np.linalg.svd(values, full_matrices=full_matrices))
+    else:
+        found = (np.linalg.svd(values, compute_uv=False),)
+    fits = {values.ndim: finite, values.ndim - 1: finite[..., 0]}
+    return tuple(np.where(fits[each.ndim], each, np.nan).astype(each.dtype) for each in found)
+
+
+def _check_numbers(values: Array, self: Tensor) -> None:
+    wrong = np.isnan(values).any(axis=(-2, -1))
     if wrong.any():
         info = new_tensor(self._sizes[:-2], INT32, self._device)
         store(info, np.where(wrong, _NON_FINITE, 0))
