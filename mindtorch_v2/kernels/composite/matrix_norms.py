@@ -15,6 +15,7 @@ import numpy as np
 
 from mindtorch_v2.kernels.cpu.moments import real_value_type
 from mindtorch_v2.kernels.cpu.norms import check_dtype
+from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import (
     check_castable,
@@ -27,14 +28,16 @@ from mindtorch_v2.kernels.outputs import resize_output
 from mindtorch_v2.kernels.promotion import Number, dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.tensor.dtype import strided
+from mindtorch_v2.tensor.dtype import DTYPES, strided
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.scalars import scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _NAME: Final = "linalg.matrix_norm"
+_FLOAT64: Final = DTYPES["float64"]
 Order = Number | str
 
 _AMAX: Final = OperatorHandle("aten::amax")
@@ -118,9 +121,9 @@ def _of_singular_values(
 def linalg_matrix_norm(
     self: Tensor, ord: Number, dim: Sequence[int], keepdim: bool, dtype: int | None
 ) -> Any:
-    if isinstance(ord, complex):
+    if isinstance(ord, complex) and KERNEL_HABITS["a norm looks at the kind of its order"]:
         raise RuntimeError(f"{_NAME}: Expected a non-complex scalar as the order of norm.")
-    order = float(ord)
+    order = float(scalar_to(ord, _FLOAT64))
     if abs(order) not in (1, 2, np.inf):
         raise RuntimeError(f"{_NAME}: Order {order:g} not supported.")
     dims = _checked_dims(self, dim, dtype, halves=abs(order) != 2)
@@ -314,7 +317,7 @@ def linalg_cond(self: Tensor, p: Number | None) -> Any:
     if len(self._sizes) < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     ord = 2 if p is None else p
-    order = float(ord)  # type: ignore[arg-type]
+    order = float(scalar_to(ord, _FLOAT64))
     if abs(order) not in (1, 2, np.inf):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {order:g}")
     if not numel(self._sizes):
