@@ -42,6 +42,7 @@ _IN_PYTHON: Final = (
     "cartesian_prod",
     "chain_matmul",
     "einsum",
+    "lu",
     "meshgrid",
     "norm",
     "split",

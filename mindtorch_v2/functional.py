@@ -202,6 +202,32 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     return bound_function("chain_matmul")(matrices, **given)
 
 
+def _lu(wanted: Flags) -> Callable[..., Any]:
+    def compute(A: Any, pivot: Any = True, get_infos: Any = False, out: Any = None) -> Any:  # noqa: N803
+        if has_torch_function((A,)):
+            options = {"pivot": pivot, "get_infos": get_infos, "out": out}
+            return handle_torch_function(lu, (A,), A, **options)
+        found = bound_function("_lu_with_info")(A, pivot=pivot, check_errors=not get_infos)
+        if out is None:
+            return found if all(wanted) else (found[0], found[1])
+        count = 2 + bool(get_infos)
+        if len(out) != count:
+            raise TypeError(f"expected tuple of {count} elements but got {len(out)}")
+        if not isinstance(out, (tuple, list)):
+            raise TypeError(f"argument 'out' must be tuple of Tensors, not {type(out).__name__}")
+        for place in range(len(out)):
+            out[place].resize_as_(found[place]).copy_(found[place])
+        return out
+
+    return compute
+
+
+lu = boolean_dispatch(
+    "lu", {"get_infos": 2}, {(False,): "_lu_no_infos", (True,): "_lu_with_infos"}, _lu, __name__
+)
+"""Both factors of matrices in one, the rows that were exchanged, and what LAPACK informs of."""
+
+
 def _subscript(place: Any) -> str:
     if place == Ellipsis:
         return "..."

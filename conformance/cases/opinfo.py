@@ -27,6 +27,7 @@ from conformance.cases import opinfo_drawn, opinfo_outputs
 from conformance.cases import opinfo_samples as samples_of
 from conformance.cases.core_ops import compares_warnings
 from conformance.cases.opinfo_pools import (
+    FACTORED,
     OPERATORS,
     WEIGHTED,
     has_gradients,
@@ -43,15 +44,20 @@ FORMS: Final = 3
 
 def operators(profile: Profile) -> list[SampledOperator]:
     """Those of the release that mindtorch_v2 computes."""
-    return [each for each in profile.opinfo["operators"] if each["name"] in OPERATORS]
+    return [
+        samples_of.regular(each) if each["name"] in FACTORED else each
+        for each in profile.opinfo["operators"]
+        if each["name"] in OPERATORS
+    ]
 
 
 def texts(profile: Profile) -> Iterator[Text]:
-    for operator in operators(profile):
+    found = operators(profile)
+    for operator in found:
         for text in _texts(operator):
             yield operator["name"], text
 
-    yield from opinfo_outputs.texts(profile)
+    yield from opinfo_outputs.texts(found)
 
 
 def _texts(operator: SampledOperator) -> Iterator[str]:

@@ -6,13 +6,12 @@ is refused is compared, what is warned of, and what geometry an output is left w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from conformance.area import Text
 from conformance.cases import opinfo_samples as samples_of
-from conformance.cases.opinfo_pools import OPERATORS, UNINITIALISED
-from mindtorch_v2.profile import Profile
+from conformance.cases.opinfo_pools import UNINITIALISED
 
 if TYPE_CHECKING:
     from mindtorch_v2.profile.sections import Sample, SampledOperator
@@ -20,10 +19,10 @@ if TYPE_CHECKING:
 _SHOWN: Final = "o.shape, o.stride(), o.dtype"
 
 
-def texts(profile: Profile) -> Iterator[Text]:
-    for operator in profile.opinfo["operators"]:
+def texts(operators: Iterable[SampledOperator]) -> Iterator[Text]:
+    for operator in operators:
         name = operator["name"]
-        if "out" in operator and name in OPERATORS and name not in UNINITIALISED:
+        if "out" in operator and name not in UNINITIALISED:
             sample = _sample(operator)
             for text in _texts(operator, sample) if sample else ():
                 yield name, samples_of.seed(operator) + text

@@ -154,6 +154,16 @@ WEIGHTED: Final = CANCELLED | words("""
     softmax softmax_with_dtype nn_functional_softmin nn_functional_softmin_with_dtype""")
 """So are these, whose sum is one."""
 
+FACTORED: Final = words("""
+    linalg_det linalg_slogdet logdet linalg_inv linalg_inv_ex linalg_solve linalg_solve_ex
+    linalg_solve_triangular triangular_solve lu linalg_lu linalg_lu_factor linalg_lu_factor_ex
+    lu_solve linalg_lu_solve linalg_ldl_factor linalg_ldl_factor_ex linalg_ldl_solve
+    linalg_tensorinv linalg_tensorsolve linalg_matrix_power cholesky cholesky_inverse
+    cholesky_solve linalg_cholesky linalg_cholesky_ex""")
+"""Matrices that are written as a range of numbers have rows that nearly depend on each other: of
+what solves, inverts or factors them nothing but rounding is left.  So these get a larger diagonal.
+"""
+
 CONSTANT: Final = 2
 """One number is normalized to zero, and two to one and minus one, whatever they are."""
 

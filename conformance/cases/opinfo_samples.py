@@ -24,7 +24,12 @@ NESTED: Final = 4
 
 def tensor(facts: SampleTensor, device: str = "cpu") -> str:
     """An expression for a tensor; on meta it has no values, and only its strides are kept."""
-    made = _on_meta(facts) if device == "meta" else _with_values(facts)
+    if device == "meta":
+        made = _on_meta(facts)
+    elif "diagonal" in facts:
+        made = _with_diagonal(facts)
+    else:
+        made = _with_values(facts)
     return f"{made}.conj()" if "conj" in facts else made
 
 
@@ -45,6 +50,12 @@ def _with_values(facts: SampleTensor) -> str:
             return f"xp.empty({_tuple(shape)}, dtype=xp.{dtype})"
         return _literal(facts["values"], shape, dtype)
     return _numbers(facts, math.prod(shape), _tuple(shape))
+
+
+def _with_diagonal(facts: SampleTensor) -> str:
+    rows, columns = facts["shape"][-2:]
+    identity = f"xp.eye({rows}, {columns}, dtype=xp.{facts['dtype']})"
+    return f"({_with_values(facts)} + {facts['diagonal']} * {identity})"
 
 
 def _storage(facts: SampleTensor) -> str:
@@ -107,6 +118,25 @@ def _nested(values: Sequence[str], shape: Sequence[int]) -> str:
 def _tuple(sizes: Sequence[int]) -> str:
     inner = ", ".join(map(str, sizes))
     return f"({inner},)" if len(sizes) == 1 else f"({inner})"
+
+
+def regular(operator: SampledOperator) -> SampledOperator:
+    """The same operator, whose samples are matrices that are far from being singular."""
+    samples = [
+        {**sample, "tensors": [_dominated(facts) for facts in sample["tensors"]]}
+        for sample in operator["samples"]
+    ]
+    return {**operator, "samples": samples}  # type: ignore[typeddict-item]
+
+
+def _dominated(facts: SampleTensor) -> SampleTensor:
+    """A range of numbers, as matrices whose diagonal is larger than all else of a row."""
+    is_integral = not facts["dtype"].startswith(("float", "bfloat", "complex"))
+    if is_integral or len(facts["shape"]) < 2 or facts.get("range", [1])[0] == 1:
+        return facts
+    count, first, step = facts["range"]
+    largest = max(abs(first), abs(first + (count - 1) * step))
+    return {**facts, "diagonal": 1 + math.ceil(largest * abs(1 + 0.5j) * facts["shape"][-1])}
 
 
 # Calls ------------------------------------------------------------------------------------------

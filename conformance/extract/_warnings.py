@@ -287,6 +287,14 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "frobenius_norm_out": lambda: C._VariableFunctions.frobenius_norm(
         torch.ones(1, 1), [0, 1], out=torch.ones(0)
     ),
+    "cholesky": lambda: torch.cholesky(torch.ones(1, 1)),
+    "cholesky_out": lambda: torch.cholesky(torch.ones(1, 1), out=torch.ones(1, 1)),
+    "_lu_with_info": lambda: torch.lu(torch.ones(1, 1)),
+    "lu_solve": lambda: torch.lu_solve(*[torch.ones(1, 1)] * 2, torch.ones(1).int()),
+    "lu_solve_out": lambda: torch.lu_solve(
+        *[torch.ones(1, 1)] * 2, torch.ones(1).int(), out=torch.ones(1, 1)
+    ),
+    "triangular_solve_out_impl": lambda: torch.triangular_solve(*[torch.ones(1, 1)] * 2),
     "_aminmax": lambda: torch._aminmax(torch.ones(1), 0),
     "_aminmax_all": lambda: torch._aminmax(torch.ones(1)),
     "warn_backwards": lambda: torch.ops.aten._test_warn_in_autograd(

@@ -380,6 +380,20 @@ HABITS: dict[str, Callable[[], bool]] = {
     "isin takes no bfloat16": lambda: (
         is_refused(lambda: torch.isin(torch.ones(1, dtype=torch.bfloat16), torch.ones(1)))
     ),
+    "square matrices on meta are asserted": lambda: (
+        error_of(lambda: torch.linalg.inv_ex(torch.empty(2, 3, device="meta")))[0]
+        == "AssertionError"
+    ),
+    "ldl_solve looks at its pivots": lambda: (
+        is_refused(
+            lambda: torch.linalg.ldl_solve(
+                torch.ones(1, 1), torch.zeros(1, dtype=torch.int32), torch.ones(1, 0)
+            )
+        )
+    ),
+    "the dimensions of no matrix are told on meta": lambda: (
+        "got 1" in error_of(lambda: torch.linalg.inv_ex(torch.empty(2, device="meta")))[1]
+    ),
     "padding takes the usual dimensions alone": lambda: (
         is_refused(lambda: A.reflection_pad1d(torch.ones(1, 1, 1, 2), [0, 0]))
     ),
@@ -588,9 +602,6 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a group norm takes any input": lambda: takes(
         lambda: A.native_group_norm(torch.ones(1, 3, 2, 2).mT, None, None, 1, 3, 4, 1, 1e-5)
     ),
-    "a matrix on meta counts its dimensions": lambda: error_of(
-        lambda: A.linalg_eig(torch.ones(1, device="meta"))
-    )[1].endswith("got 1"),
     "the largest norm of none is zero": lambda: takes(
         lambda: torch.linalg.matrix_norm(torch.ones(2, 0), 1)
     ),
@@ -599,8 +610,5 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "a norm by its name is misspelt": lambda: (
         "mut be" in error_of(lambda: torch.linalg.norm(torch.ones(1), "fro", dim=[]))[1]
-    ),
-    "square matrices on meta are asserted": lambda: (
-        error_of(lambda: A.linalg_eig(torch.ones(1, 2, device="meta")))[0] == "AssertionError"
     ),
 }

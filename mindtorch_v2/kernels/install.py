@@ -89,6 +89,7 @@ from mindtorch_v2.kernels.composite import (
     testing,
 )
 from mindtorch_v2.kernels.composite import batch_norm as composite_batch_norm
+from mindtorch_v2.kernels.composite import linear_algebra as composite_linear_algebra
 from mindtorch_v2.kernels.composite import losses as composite_losses
 from mindtorch_v2.kernels.composite import pooling as composite_pooling
 from mindtorch_v2.kernels.composite import products as composite_products
@@ -100,6 +101,7 @@ from mindtorch_v2.kernels.cpu import (
     batch_norm,
     bitwise,
     border_padding,
+    cholesky,
     clamp,
     comparison,
     counting,
@@ -111,8 +113,10 @@ from mindtorch_v2.kernels.cpu import (
     group_norm,
     im2col,
     int_mm,
+    ldl,
     least_squares,
     losses,
+    lu,
     matrix_exponential,
     medians,
     moments,
@@ -130,6 +134,7 @@ from mindtorch_v2.kernels.cpu import (
     selection,
     singular_values,
     softmax,
+    solving,
     special,
     ternary,
     unary,
@@ -148,6 +153,7 @@ __all__ = [
     "batch_norm",
     "bitwise",
     "border_padding",
+    "cholesky",
     "clamp",
     "cloning",
     "combinations",
@@ -156,6 +162,7 @@ __all__ = [
     "composite",
     "composite_activation",
     "composite_batch_norm",
+    "composite_linear_algebra",
     "composite_losses",
     "composite_pooling",
     "composite_products",
@@ -200,11 +207,13 @@ __all__ = [
     "joining",
     "layout_conversions",
     "layouts",
+    "ldl",
     "least_squares",
     "linear_algebra",
     "linspace",
     "logspace",
     "losses",
+    "lu",
     "matmul",
     "matrix_exponential",
     "matrix_norms",
@@ -248,6 +257,7 @@ __all__ = [
     "setting",
     "singular_values",
     "softmax",
+    "solving",
     "sorting",
     "special",
     "stacking",

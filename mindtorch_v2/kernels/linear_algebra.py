@@ -92,6 +92,15 @@ def check_linear_solve(b: Tensor, a: Tensor, function: str) -> None:
         )
 
 
+def two_dtypes(function: str, one: tuple[str, Tensor], two: tuple[str, Tensor]) -> RuntimeError:
+    """What a solver says of tensors, each with its name, that have not the same dtype."""
+    (first, a), (second, b) = one, two
+    return RuntimeError(
+        f"{function}: Expected {first} and {second} to have the same dtype, but found {first} of "
+        f"type {CPP_NAMES[a._dtype]} and {second} of type {CPP_NAMES[b._dtype]} instead"
+    )
+
+
 def check_floating_or_complex(tensor: Tensor, function: str, *, halves: bool = True) -> None:
     """``checkFloatingOrComplex``, which may take no ``halves``."""
     dtype = tensor._dtype
@@ -166,6 +175,12 @@ def is_column_major(tensor: Tensor) -> bool:
     return is_contiguous(
         (*sizes[:-2], sizes[-1], sizes[-2]), (*strides[:-2], strides[-1], strides[-2])
     )
+
+
+def factors_transposes(matrices: Tensor) -> bool:
+    """Whether what solves factors the transposes instead, which lie as LAPACK wants it."""
+    is_row_major = is_contiguous(matrices._sizes, matrices._strides)
+    return is_row_major and not matrices._dtype.is_complex
 
 
 def transposed(tensor: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ LN10: Final = math.log(10)
 
 _MODULES: Final = (
     *("clamp", "decompositions", "elementwise", "layouts", "linalg", "losses", "nn"),
-    *("normalization", "reductions", "reflections", "scattering", "shapes", "strided"),
+    *("normalization", "reductions", "reflections", "scattering", "shapes", "solving", "strided"),
 )
 
 

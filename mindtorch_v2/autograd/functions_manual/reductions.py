@@ -100,7 +100,7 @@ def prod_backward(
         grad, result = call("unsqueeze", grad, dim), call("unsqueeze", result, dim)
     if not is_tensor_subclass_like(input) and not _count_zeros(input):
         return mul(grad, conj(div(result, input)))
-    return _prod_safe_zeros_backward(grad, input, dim)
+    return prod_safe_zeros_backward(grad, input, dim)
 
 
 def _prod_backward_of_all(grad: Any, input: Any, result: Any) -> Any:
@@ -111,14 +111,14 @@ def _prod_backward_of_all(grad: Any, input: Any, result: Any) -> Any:
         if not tls.is_grad_enabled() and zeros > 1:
             return call("zeros_like", input)
     flat = call("view", call("contiguous", input), [-1])
-    return call("view_as", _prod_safe_zeros_backward(grad, flat, 0), input)
+    return call("view_as", prod_safe_zeros_backward(grad, flat, 0), input)
 
 
 def _count_zeros(input: Any) -> int:
     return int(call("sum", eq(input, 0)).item())
 
 
-def _prod_safe_zeros_backward(grad: Any, input: Any, dim: int) -> Any:
+def prod_safe_zeros_backward(grad: Any, input: Any, dim: int) -> Any:
     """The product of what stands before an element and of what stands behind it."""
     sizes = list(input._sizes)
     if not numel(sizes):

@@ -19,35 +19,11 @@ from mindtorch_v2.kernels.linear_algebra import (
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import corresponding_complex_dtype
-from mindtorch_v2.kernels.switches import HABITS
+from mindtorch_v2.kernels.refs.linear_algebra import check_floating, check_square
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
-
-
-def _check_floating_or_complex(tensor: Tensor, function: str) -> None:
-    dtype = tensor._dtype
-    if not dtype.is_floating_point and not dtype.is_complex:
-        raise RuntimeError(
-            f"{function}: Expected a floating point or complex tensor as input. Got {dtype}"
-        )
-
-
-def _check_square(tensor: Tensor, function: str) -> None:
-    """``squareCheckInputs``, which asserts that there are matrices."""
-    rank = len(tensor._sizes)
-    if rank < 2:
-        said = f"{function}: The input tensor must have at least 2 dimensions"
-        counts = HABITS["a matrix on meta counts its dimensions"]
-        raise AssertionError(f"{said}, got {rank}" if counts else f"{said}.")
-    rows, columns = tensor._sizes[-2:]
-    if rows != columns:
-        is_asserted = HABITS["square matrices on meta are asserted"]
-        raise (AssertionError if is_asserted else RuntimeError)(
-            f"{function}: A must be batches of square matrices, but they are {rows} by {columns} "
-            "matrices"
-        )
 
 
 def _columns(sizes: Sequence[int], like: Tensor, dtype: DType | None = None) -> Tensor:
@@ -57,7 +33,7 @@ def _columns(sizes: Sequence[int], like: Tensor, dtype: DType | None = None) -> 
 @body(_META + "linalg_qr_meta")
 def linalg_qr_meta(a: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     check_is_matrix(a, "linalg.qr")
-    _check_floating_or_complex(a, "linalg.qr")
+    check_floating(a, "linalg.qr")
     computes_q, is_reduced = parse_qr_mode(mode)
     *batch, rows, columns = a._sizes
     count = min(rows, columns)
@@ -70,7 +46,7 @@ def linalg_svd_meta(
     a: Tensor, full_matrices: bool = False, compute_uv: bool = True, driver: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     check_is_matrix(a, "linalg.svd")
-    _check_floating_or_complex(a, "linalg.svd")
+    check_floating(a, "linalg.svd")
     *batch, rows, columns = a._sizes
     count = min(rows, columns)
     u = _columns((*batch, rows, rows if full_matrices else count) if compute_uv else (0,), a)
@@ -81,7 +57,7 @@ def linalg_svd_meta(
 
 @body(_META + "meta__linalg_eigh")
 def meta_linalg_eigh(a: Tensor, uplo: str = "L", compute_v: bool = True) -> tuple[Tensor, Tensor]:
-    _check_square(a, "linalg.eigh")
+    check_square(a, "linalg.eigh")
     check_uplo(uplo)
     vectors = _columns(a._sizes if compute_v else (0,), a)
     return new_tensor(a._sizes[:-1], real_value_type(a._dtype), a._device), vectors
@@ -94,7 +70,7 @@ def _complex_dtype(input: Tensor) -> DType:
 
 @body(_META + "meta_linalg_eig")
 def meta_linalg_eig(input: Tensor) -> tuple[Tensor, Tensor]:
-    _check_square(input, "linalg.eig")
+    check_square(input, "linalg.eig")
     dtype = _complex_dtype(input)
     values = new_tensor(input._sizes[:-1], dtype, input._device)
     return values, new_tensor(input._sizes, dtype, input._device)
@@ -102,14 +78,14 @@ def meta_linalg_eig(input: Tensor) -> tuple[Tensor, Tensor]:
 
 @body(_META + "meta__linalg_eigvals")
 def meta_linalg_eigvals(input: Tensor) -> Tensor:
-    _check_square(input, "linalg.eigvals")
+    check_square(input, "linalg.eigvals")
     return new_tensor(input._sizes[:-1], _complex_dtype(input), input._device)
 
 
 @body(_META + "linalg_matrix_exp")
 def linalg_matrix_exp(self: Tensor) -> Tensor:
-    _check_square(self, "linalg.matrix_exp")
-    _check_floating_or_complex(self, "linalg.matrix_exp")
+    check_square(self, "linalg.matrix_exp")
+    check_floating(self, "linalg.matrix_exp")
     return new_tensor(self._sizes, self._dtype, self._device)
 
 
