@@ -2,8 +2,8 @@
 
 A sample's numbers are often those of a range, in which every row is another one and a constant: a
 larger matrix of them has two independent rows.  What a decomposition answers of the others is made
-of rounding errors.  So values are compared of matrices whose singular values are apart, from each
-other and from nought.
+of rounding errors.  So they get a larger diagonal, and values are compared of matrices whose
+singular values are apart from nought, and where there are vectors, from each other.
 
 Singular vectors and eigenvectors are unique up to a sign, or a phase.  Which of them comes out is
 LAPACK's affair: MKL has others with another vector unit, and of another release.  So magnitudes are
@@ -27,6 +27,9 @@ DECOMPOSED: Final = words("""
     linalg_eigvalsh linalg_pinv linalg_pinv_hermitian pinverse linalg_lstsq
     linalg_lstsq_grad_oriented linalg_cond""")
 """Operators whose first argument is decomposed."""
+
+REGULAR: Final = DECOMPOSED - words("linalg_eig linalg_eigvals")
+"""Those whose samples get a larger diagonal.  It would be an eigenvalue of many vectors."""
 
 UNSIGNED: Final = words("linalg_svd svd linalg_eig linalg_eigh")
 """Those that answer vectors without a sign."""
@@ -61,6 +64,13 @@ def is_comparable(name: str, sample: Sample) -> bool:
 
 def _values(facts: SampleTensor) -> np.ndarray[Any, Any]:
     """What a sample's text makes: see ``opinfo_samples``."""
+    made = _numbers(facts)
+    if "diagonal" in facts:
+        made = made + facts["diagonal"] * np.eye(*facts["shape"][-2:])
+    return made
+
+
+def _numbers(facts: SampleTensor) -> np.ndarray[Any, Any]:
     shape = facts["shape"]
     if "values" in facts or not math.prod(shape):
         values = [complex(text.replace(" ", "")) for text in facts.get("values", [])]

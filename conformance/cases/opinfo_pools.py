@@ -116,7 +116,11 @@ ROUNDED: Final[Mapping[str, tuple[str, ...]]] = {
     "nn_functional_gelu": ("float16", "float32"),
     "nn_functional_group_norm": ("float32",),
     **dict.fromkeys(
-        words("linalg_householder_product linalg_lstsq matrix_exp"), ("float32", "complex64")
+        words(
+            "linalg_householder_product linalg_lstsq linalg_lstsq_grad_oriented linalg_pinv "
+            "linalg_pinv_hermitian pinverse matrix_exp"
+        ),
+        ("float32", "complex64"),
     ),
     **dict.fromkeys(
         words(
@@ -136,8 +140,8 @@ ATEN_CPU_CAPABILITY and ONEDNN_MAX_CPU_ISA.  These run on meta alone.
 - transposed convolutions in bfloat16: with units for that dtype sums are rounded on the way.
 - group norms: means are added up in as many sums as a vector has elements, and what is left where
   an element is nearly the bias is the mean's last digit.
-- products of reflections, solutions of least squares and exponentials of matrices: MKL adds up in
-  another order with MKL_CBWR, and what is left where terms cancel is few digits.
+- products of reflections, solutions of least squares, pseudo-inverses and exponentials of matrices:
+  MKL adds up in another order with MKL_CBWR, and what is left where terms cancel is few digits.
 """
 
 EXACTLY: Final[Mapping[str, str]] = {"nn_functional_gelu": "approximate='tanh'"}
@@ -167,9 +171,11 @@ what solves, inverts or factors them nothing but rounding is left.  So these get
 CONSTANT: Final = 2
 """One number is normalized to zero, and two to one and minus one, whatever they are."""
 
-NEARLY_FLAT: Final = words("addbmm linalg_householder_product std_mean tanh")
+NEARLY_FLAT: Final = words("""
+    addbmm linalg_eigvalsh linalg_householder_product std_mean tanh""")
 """Their gradients are small differences of large numbers, of which few digits are certain; so is,
-in doubles, an element of addbmm's own sums, which MKL_CBWR has another order for."""
+in doubles, an element of addbmm's own sums, which MKL_CBWR has another order for.  The sum of all
+eigenvalues is that of the diagonal, of which no other element has a say."""
 
 UNCHECKED: Final = words("""
     native_batch_norm _native_batch_norm_legit _batch_norm_with_update
