@@ -36,6 +36,7 @@ from conformance.cases import (
     core_complex_halves,
     core_composites,
     core_convolutions,
+    core_decompositions,
     core_drawn_convolutions,
     core_extremes,
     core_foreach,
@@ -126,6 +127,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_advanced_indexing.texts()
     yield from core_extremes.texts(dtypes)
     yield from core_group_norm.texts()
+    yield from core_decompositions.texts()
     yield from core_sizes.texts()
     yield from core_absent_devices.texts()
     yield from core_two_dtypes.texts()

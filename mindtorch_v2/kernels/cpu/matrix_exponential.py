@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels.cpu.moments import real_value_type
+from mindtorch_v2.kernels.cpu.products import product_of_batches
 from mindtorch_v2.kernels.dtypes import check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import check_floating_or_complex, check_square
@@ -147,7 +148,7 @@ class _Exponential:
 
     def _times(self, one: Array, two: Array) -> Array:
         check_implemented("aten::bmm", self.dtype)
-        return self._rounded(one @ two)
+        return self._rounded(product_of_batches(one, two, self.dtype))
 
     def _plus(self, one: Array, two: Array) -> Array:
         return self._rounded(one + two)
