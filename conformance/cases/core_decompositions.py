@@ -16,9 +16,9 @@ from conformance.cases.pairwise import pairwise
 
 _SHAPES: Final = ("(4, 3)", "(2, 3, 4)", "(2, 3, 0)")
 _SQUARE: Final = ("(3, 3)", "(2, 3, 3)", "(0, 0)")
-_NO_MATRICES: Final = ("()", "(3,)", "(2, 3)", "(2, 3, 4)")
+_NO_MATRICES: Final = ("()", "(3,)", "(2, 3, 4)")
 _DTYPES: Final = ("float64", "complex128")
-_OTHER_DTYPES: Final = ("float16", "bfloat16", "int64", "bool", "complex32")
+_OTHER_DTYPES: Final = ("bfloat16", "int64", "complex32")
 _DEVICES: Final = ("cpu", "meta")
 
 _VECTORS: Final = (
@@ -171,7 +171,7 @@ def _least_squares() -> Iterator[Text]:
 
 
 def _reflections() -> Iterator[Text]:
-    made = f"h, tau = xp.geqrf({{0}})\nc = {_matrix('(4, 4)')}.roll(3) + 1\n"
+    made = f"h, tau = xp.geqrf({{0}})\nc = {_matrix('(4, 4)')}.cos()\n"
     for shape, dtype in product(("(4, 4)", "(4, 3)", "(4, 2)"), _DTYPES):
         start = made.format(_matrix(shape, dtype)) + f"c = c.to(xp.{dtype})\n"
         yield "orgqr", f"{start}xp.orgqr(h, tau)"
