@@ -65,9 +65,13 @@ def is_comparable(name: str, sample: Sample) -> bool:
 def _values(facts: SampleTensor) -> np.ndarray[Any, Any]:
     """What a sample's text makes: see ``opinfo_samples``."""
     made = _numbers(facts)
-    if "diagonal" in facts:
-        made = made + facts["diagonal"] * np.eye(*facts["shape"][-2:])
-    return made
+    if "diagonal" not in facts:
+        return made
+    number, rows, columns = facts["diagonal"]
+    identity = np.eye(rows, columns)
+    return made + number * (
+        identity if [rows, columns] == facts["shape"][-2:] else identity.reshape(facts["shape"])
+    )
 
 
 def _numbers(facts: SampleTensor) -> np.ndarray[Any, Any]:

@@ -53,9 +53,11 @@ def _with_values(facts: SampleTensor) -> str:
 
 
 def _with_diagonal(facts: SampleTensor) -> str:
-    rows, columns = facts["shape"][-2:]
+    shape, (number, rows, columns) = facts["shape"], facts["diagonal"]
     identity = f"xp.eye({rows}, {columns}, dtype=xp.{facts['dtype']})"
-    return f"({_with_values(facts)} + {facts['diagonal']} * {identity})"
+    if [rows, columns] != shape[-2:]:
+        identity += f".view({_tuple(shape)})"
+    return f"({_with_values(facts)} + {number} * {identity})"
 
 
 def _storage(facts: SampleTensor) -> str:
@@ -122,21 +124,36 @@ def _tuple(sizes: Sequence[int]) -> str:
 
 def regular(operator: SampledOperator) -> SampledOperator:
     """The same operator, whose samples are matrices that are far from being singular."""
-    samples = [
-        {**sample, "tensors": [_dominated(facts) for facts in sample["tensors"]]}
-        for sample in operator["samples"]
-    ]
+    samples = []
+    for sample in operator["samples"]:
+        tensors = sample["tensors"]
+        dominated = [_dominated(facts, alone=len(tensors) == 1) for facts in tensors]
+        samples.append({**sample, "tensors": dominated})
     return {**operator, "samples": samples}  # type: ignore[typeddict-item]
 
 
-def _dominated(facts: SampleTensor) -> SampleTensor:
-    """A range of numbers, as matrices whose diagonal is larger than all else of a row."""
+def _dominated(facts: SampleTensor, *, alone: bool) -> SampleTensor:
+    """A range of numbers, as matrices whose diagonal is larger than all else of a row.
+
+    Those that are not square are right-hand sides, unless the tensor is ``alone``.
+    """
     is_integral = not facts["dtype"].startswith(("float", "bfloat", "complex"))
-    if is_integral or len(facts["shape"]) < 2 or facts.get("range", [1])[0] == 1:
+    matrix = _matrix(facts["shape"], alone=alone)
+    if is_integral or not matrix or facts.get("range", [1])[0] == 1:
         return facts
     count, first, step = facts["range"]
     largest = max(abs(first), abs(first + (count - 1) * step))
-    return {**facts, "diagonal": 1 + math.ceil(largest * abs(1 + 0.5j) * facts["shape"][-1])}
+    return {**facts, "diagonal": [1 + math.ceil(largest * abs(1 + 0.5j) * matrix[1]), *matrix]}
+
+
+def _matrix(shape: Sequence[int], *, alone: bool) -> Sequence[int]:
+    """The rows and columns of what is factored; of many dimensions all may make one matrix."""
+    rows = math.isqrt(math.prod(shape))
+    if len(shape) >= 2 and shape[-1] == shape[-2]:
+        return shape[-2:]
+    if len(shape) > 2 and rows**2 == math.prod(shape):
+        return rows, rows
+    return shape[-2:] if alone and len(shape) >= 2 else ()
 
 
 # Calls ------------------------------------------------------------------------------------------

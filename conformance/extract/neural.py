@@ -178,6 +178,12 @@ CALLS: tuple[Ask, ...] = (
 )
 
 
+def gradient_of_no_determinant() -> torch.Tensor | None:
+    nothing = torch.empty(0, 0, requires_grad=True)
+    torch.linalg.det(nothing).backward()
+    return nothing.grad
+
+
 def extract() -> dict[str, Any]:
     """The section ``neural.json``."""
     with warnings.catch_warnings():
@@ -384,6 +390,7 @@ HABITS: dict[str, Callable[[], bool]] = {
         error_of(lambda: torch.linalg.inv_ex(torch.empty(2, 3, device="meta")))[0]
         == "AssertionError"
     ),
+    "a determinant of nothing has a gradient": lambda: (gradient_of_no_determinant() is not None),
     "ldl_solve looks at its pivots": lambda: (
         is_refused(
             lambda: torch.linalg.ldl_solve(

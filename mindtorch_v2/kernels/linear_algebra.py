@@ -16,13 +16,15 @@ import numpy as np
 from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import COMPLEX_TYPES, FLOATING_TYPES
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.linalg_error import _LinAlgError
-from mindtorch_v2.tensor.copying import value_array
+from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import contiguous_strides, is_contiguous
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
@@ -183,9 +185,14 @@ def factors_transposes(matrices: Tensor) -> bool:
     return is_row_major and not matrices._dtype.is_complex
 
 
-def transposed(tensor: Tensor) -> Tensor:
-    """A view of the same elements, whose matrices are turned."""
+def transposed(tensor: Tensor, name: str = "mT") -> Tensor:
+    """A view of the same elements, whose matrices are turned; RuntimeError if there are none."""
     sizes, strides = tensor._sizes, tensor._strides
+    if len(sizes) < 2:
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got "
+            f"{len(sizes)}-D tensor."
+        )
     return tensor._as_view(
         (*sizes[:-2], sizes[-1], sizes[-2]),
         (*strides[:-2], strides[-1], strides[-2]),
@@ -220,6 +227,15 @@ def is_vector_rhs(a: Tensor, b: Tensor) -> bool:
     if len(sizes) == 1:
         return True
     return len(a._sizes) - 1 == len(sizes) and tuple(sizes) == tuple(a._sizes[:-1])
+
+
+def write(output: Tensor, values: Array) -> None:
+    """Put a result into an output.
+
+    Where one that was given does not lie as LAPACK wants it, torch copies to it, and looks first.
+    """
+    assert_no_internal_overlap(output)
+    store(output, values)
 
 
 # --- what went wrong --------------------------------------------------------------------------

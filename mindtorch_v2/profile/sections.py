@@ -268,8 +268,8 @@ class _SampleTensorExtras(TypedDict, total=False):
     range: list[float]
     #: Of a tensor that is not row-major.
     stride: list[int]
-    #: What a case adds to the diagonal of matrices; no profile has it.
-    diagonal: int
+    #: What a case adds to the diagonal of matrices, and their size; no profile has it.
+    diagonal: list[int]
     #: Present, and true, where it is so.
     conj: bool
     requires_grad: bool

@@ -15,6 +15,7 @@ from mindtorch_v2.autograd.functions_manual.reductions import prod_safe_zeros_ba
 from mindtorch_v2.autograd.operators import add, eq, lt, mul, negative, sub
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.linear_algebra import factors_transposes, is_vector_rhs
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
@@ -88,8 +89,10 @@ def cholesky_solve_backward(
 
 
 def linalg_det_backward(grad: Any, det: Any, a: Any, lu: Any, pivots: Any) -> Any:
-    if grad is None or not numel(a._sizes):
+    if grad is None:
         return None
+    if not numel(a._sizes):
+        return call("zeros_like", a) if HABITS["a determinant of nothing has a gradient"] else None
     diagonal = call("expand_as", call("unsqueeze", mul(grad, conj(det)), -1), pivots)
     scaled = call("mT", call("diag_embed", diagonal))
     epsilon = float(np.finfo(np.float32 if lu._dtype in _SINGLE else np.float64).eps)

@@ -29,13 +29,14 @@ from mindtorch_v2.kernels.linear_algebra import (
     column_major_strides,
     copied_to,
     is_column_major,
+    write,
 )
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_sizes
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import dispatch_over
 from mindtorch_v2.tensor import copying
-from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
@@ -85,14 +86,15 @@ def linalg_cholesky_ex(
 ) -> tuple[Tensor, ...]:
     check_square(a, "linalg.cholesky")
     check_floating_or_complex(a, "linalg.cholesky")
-    factor, info = set_factors(outputs[0], a), set_info(outputs[1], a)
+    sizes = tuple(a._sizes)
+    factor, info = set_factors(outputs[0], a, sizes), set_info(outputs[1], a, sizes)
     if factor.is_meta:
         return factor, info
     if not numel(a._sizes):
         copying.zero(info)
         return factor, info
     for output, found in zip((factor, info), _factored(a, upper=upper), strict=True):
-        store(output, found)
+        write(output, found)
     if check_errors:
         check_matrices(info, "linalg.cholesky_ex", a)
     return factor, info
@@ -122,9 +124,9 @@ def cholesky(self: Tensor, upper: bool) -> Any:
     found, codes = _factored(self, upper=upper)
     result = clone_column_major(self)
     info = new_tensor(self._sizes[:-2], INT32, self._device)
-    store(info, codes)
+    write(info, codes)
     check_matrices(info, "cholesky", self)
-    store(result, found)
+    write(result, found)
     return result
 
 
@@ -141,7 +143,7 @@ def cholesky_out(self: Tensor, upper: bool, out: Tensor) -> Any:
 def cholesky_solve_helper(self: Tensor, a: Tensor, upper: bool) -> Tensor:
     result = clone_column_major(self)
     dispatch_over(COMPUTED, "cholesky_solve_cpu", self._dtype)
-    store(result, lapack.potrs(value_array(a), value_array(self), upper=upper))
+    write(result, lapack.potrs(value_array(a), value_array(self), upper=upper))
     return result
 
 
@@ -184,11 +186,11 @@ def cholesky_inverse_out(self: Tensor, upper: bool, out: Tensor) -> Tensor:
         set_sizes(target, self._sizes, column_major_strides(self._sizes))
     dispatch_over(COMPUTED, "cholesky_inverse_out_cpu", self._dtype)
     found, codes = lapack.potri(arrays, upper=upper)
-    store(target, found)
+    write(target, found)
     if target is not out:
         resize_output(out, target._sizes)
         _COPY_(out, target)
     info = new_tensor(codes.shape or (1,), INT32, out._device)
-    store(info, codes)
+    write(info, codes)
     CHECK_ERRORS(info, name, is_matrix=len(out._sizes) == 2)
     return out

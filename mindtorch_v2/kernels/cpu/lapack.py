@@ -1,8 +1,9 @@
 """What LAPACK and BLAS compute of matrices, of whole batches at once.
 
 Mirrors the routines ``getrf``, ``getrs``, ``trsm``, ``potrf``, ``potrs`` and ``potri``, as MKL
-computes them of small matrices: the order of the operations, and which of them are rounded once.
-Arrays have their matrices in the last two dimensions.  What is given stays as it is.
+computes them of small matrices on any processor: the order of the operations, what is divided, and
+what is multiplied by a reciprocal.  Arrays have their matrices in the last two dimensions.  What is
+given stays as it is.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.cpu.fused import fused
 from mindtorch_v2.tensor.elements import Array
 
 _AT_ONCE: Final = 32
 """Columns that are treated one after the other; of larger matrices the rest is a product."""
+_BY_COLUMNS: Final = 8
+"""From so many rows on, factors solve for all rows together."""
 _DIVIDED: Final = 4
 """Square matrices of no more rows have their last multiplier divided, not multiplied."""
 
@@ -36,13 +38,6 @@ def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def adjoint(matrices: Array) -> Array:
     return np.conj(np.swapaxes(matrices, -1, -2))
-
-
-def reduced(target: Array, column: Array, row: Array) -> Array:
-    """``target`` less the products of a column and a row; real ones are rounded once."""
-    if target.dtype.kind == "f":
-        return fused(-column, row, target)
-    return np.asarray(target - column * row)
 
 
 def _as_batch(matrices: Array) -> Array:
@@ -97,7 +92,7 @@ def _eliminate(lu: Array, pivots: Array, info: Array, column: int, end: int) -> 
     below = lu[:, column + 1 :, column]
     below[:] = np.where(diagonal == 0, below, _quotients(lu, below, diagonal))
     rest = lu[:, column + 1 :, column + 1 : end]
-    rest[:] = reduced(rest, below[:, :, None], lu[:, column, None, column + 1 : end])
+    rest -= below[:, :, None] * lu[:, column, None, column + 1 : end]
 
 
 def _quotients(lu: Array, below: Array, diagonal: Array) -> Array:
@@ -127,73 +122,67 @@ def permuted(values: Array, pivots: Array, *, back: bool = False) -> Array:
 @quiet
 def getrs(lu: Array, pivots: Array, values: Array, *, adjoint_of: bool = False) -> Array:
     """The solutions by a factorization, of the matrices or of their adjoints."""
+    by_columns = lu.shape[-1] >= _BY_COLUMNS
     if adjoint_of:
         turned = adjoint(lu)
-        found = trsm(turned, values, upper=False)
-        return permuted(trsm(turned, found, upper=True, unit=True), pivots, back=True)
-    found = trsm(lu, permuted(values, pivots), upper=False, unit=True)
-    return trsm(lu, found, upper=True)
+        found = trsm(turned, values, upper=False, by_columns=by_columns)
+        found = trsm(turned, found, upper=True, unit=True, by_columns=by_columns)
+        return permuted(found, pivots, back=True)
+    found = permuted(values, pivots)
+    found = trsm(lu, found, upper=False, unit=True, by_columns=by_columns)
+    return trsm(lu, found, upper=True, by_columns=by_columns)
 
 
 # --- triangles --------------------------------------------------------------------------------
 
 
 @quiet
-def trsm(matrices: Array, values: Array, *, upper: bool, unit: bool = False) -> Array:
+def trsm(
+    matrices: Array,
+    values: Array,
+    *,
+    upper: bool,
+    unit: bool = False,
+    by_columns: bool | None = None,
+) -> Array:
     """The solutions of ``matrices @ x = values``, of which one triangle counts.
 
-    With ``unit`` the diagonal is ones, whatever stands there.  A block of rows is freed of all
-    that was found before at once, then within itself one after the other.
+    With ``unit`` the diagonal is ones, whatever stands there.  A row is freed at once of all that
+    was found before, or, ``by_columns``, all rows of what was just found: as vectors are.
     """
+    if upper:  # from the last row on, as the other triangle from the first
+        turned, found = matrices[..., ::-1, ::-1], values[..., ::-1, :]
+        return trsm(turned, found, upper=False, unit=unit, by_columns=by_columns)[..., ::-1, :]
     batch = np.broadcast_shapes(matrices.shape[:-2], values.shape[:-2])
     found = np.array(np.broadcast_to(values, (*batch, *values.shape[-2:])))
-    is_vector = values.shape[-1] == 1
-    for start, stop in _blocks(matrices.shape[-1], is_vector=is_vector, upper=upper):
+    by_columns = values.shape[-1] == 1 if by_columns is None else by_columns
+    solve = _solve_by_columns if by_columns else _solve_by_rows
+    size = matrices.shape[-1]
+    for start in range(0, size, _AT_ONCE):
+        stop = min(start + _AT_ONCE, size)
         rows = found[..., start:stop, :]
-        before = slice(stop, None) if upper else slice(0, start)
-        rows -= _sum_of_products(matrices[..., start:stop, before], found[..., before, :])
-        triangle = matrices[..., start:stop, start:stop]
-        _solve_block(triangle, rows, upper=upper, unit=unit, divides=is_vector)
+        solve(matrices[..., start:stop, start:stop], rows, unit=unit)
+        if stop < size:
+            found[..., stop:, :] -= matrices[..., stop:, start:stop] @ rows
     return found
 
 
-def _blocks(size: int, *, is_vector: bool, upper: bool) -> list[tuple[int, int]]:
-    """From which row on to which, in the order in which they are solved."""
-    if is_vector:
-        blocks = [(max(stop - 2, 0), stop) for stop in range(size, 0, -2)]
-        return blocks if upper else [(size - stop, size - start) for start, stop in blocks]
-    blocks, start, width = [], 0, _AT_ONCE
-    while start < size:
-        while start + width > size:
-            width //= 2
-        blocks.append((start, start + width))
-        start += width
-    return blocks[::-1] if upper else blocks
-
-
-def _sum_of_products(matrices: Array, values: Array) -> Array:
-    """A product of matrices, of small ones added up term by term."""
-    inner = matrices.shape[-1]
-    if inner > _AT_ONCE:
-        return np.asarray(matrices @ values)
-    found = np.zeros((1, 1), values.dtype)
-    is_fused = values.shape[-1] > 1
-    for place in range(inner):
-        column, row = matrices[..., place, None], values[..., place, None, :]
-        found = -reduced(-found, column, row) if is_fused else found + column * row
-    return found
-
-
-def _solve_block(triangle: Array, rows: Array, *, upper: bool, unit: bool, divides: bool) -> None:
-    size = triangle.shape[-1]
-    for place in reversed(range(size)) if upper else range(size):
-        row = rows[..., place, None, :]
+def _solve_by_columns(triangle: Array, values: Array, *, unit: bool) -> None:
+    for place in range(triangle.shape[-1]):
+        row = values[..., place, None, :]
         if not unit:
-            diagonal = triangle[..., place, place, None, None]
-            row[...] = row / diagonal if divides else row * (1 / diagonal)
-        left = slice(0, place) if upper else slice(place + 1, None)
-        rest = rows[..., left, :]
-        rest[...] = reduced(rest, triangle[..., left, place, None], row)
+            row /= triangle[..., place, place, None, None]
+        values[..., place + 1 :, :] -= triangle[..., place + 1 :, place, None] * row
+
+
+def _solve_by_rows(triangle: Array, values: Array, *, unit: bool) -> None:
+    for place in range(triangle.shape[-1]):
+        row = values[..., place, :]
+        if place:
+            terms = triangle[..., place, :place, None] * values[..., :place, :]
+            row -= np.add.accumulate(terms, axis=-2)[..., -1, :]
+        if not unit:
+            row *= 1 / triangle[..., place, place, None]
 
 
 # --- Cholesky ---------------------------------------------------------------------------------
@@ -225,7 +214,7 @@ def _extend_triangle(found: Array, column: int, goes_on: Array) -> None:
     below = chosen[:, column + 1 :, column]
     below[:] = below * (1 / root)[:, None]
     rest = chosen[:, column + 1 :, column + 1 :]
-    less = reduced(rest, below[:, :, None], np.conj(below[:, None, :]))
+    less = rest - below[:, :, None] * np.conj(below[:, None, :])
     triangle = np.tri(rest.shape[-1], dtype=bool)
     rest[:] = np.where(triangle, less, rest)
     found[goes_on] = chosen
@@ -247,4 +236,11 @@ def potri(factors: Array, *, upper: bool) -> tuple[Array, Array]:
         info[(factors[..., place, place] == 0) & (info == 0)] = place + 1
     lower = adjoint(factors) if upper else factors
     inverse = trsm(lower, np.eye(factors.shape[-1], dtype=factors.dtype), upper=False)
-    return adjoint(inverse) @ inverse, info
+    places = np.arange(factors.shape[-1])
+    end = places[-1:]  # none of a matrix of nothing
+    last = inverse[..., end, end]
+    inverse[..., places, places] = inverse[..., places, places].real  # as a factor's are
+    found = adjoint(inverse) @ inverse
+    found[..., places, places] = found[..., places, places].real
+    found[..., end, end] = (np.conj(last) if upper else last) * last.real  # which LAPACK leaves out
+    return found, info

@@ -15,22 +15,23 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.lapack import magnitude, quiet
-from mindtorch_v2.kernels.cpu.lu import set_factors, set_info
+from mindtorch_v2.kernels.cpu.lu import set_factors, set_info, set_pivots
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import (
     COMPUTED,
-    INT32,
     broadcast_batch_sizes,
     check_floating_or_complex,
     check_linear_solve,
     check_matrices,
     check_square,
     column_major_strides,
+    write,
 )
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import HABITS, dispatch_over
 from mindtorch_v2.tensor import copying
-from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
@@ -38,6 +39,7 @@ from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
+_COPY_: Final = OperatorHandle("aten::copy_")
 _LOOKS_AT_PIVOTS: Final = HABITS["ldl_solve looks at its pivots"]
 _ALPHA: Final = (1 + math.sqrt(17)) / 8
 """A diagonal element is large enough if it is such a part of what is below it."""
@@ -50,9 +52,10 @@ def linalg_ldl_factor_ex(
     name = "torch.linalg.ldl_factor_ex"
     check_square(self, name)
     check_floating_or_complex(self, name)
-    factors = set_factors(outputs[0], self)
-    pivots = set_output(outputs[1], self._sizes[:-1], INT32, self._device)
-    info = set_info(outputs[2], self)
+    sizes = tuple(self._sizes)
+    factors = set_factors(outputs[0], self, sizes)
+    pivots = set_pivots(outputs[1], self, sizes)
+    info = set_info(outputs[2], self, sizes)
     if factors.is_meta:
         return factors, pivots, info
     if not numel(self._sizes):
@@ -61,7 +64,7 @@ def linalg_ldl_factor_ex(
     dispatch_over(COMPUTED, "ldl_factor_kernel_cpu", self._dtype)
     found = _factored(value_array(self), hermitian=hermitian and self._dtype.is_complex)
     for output, part in zip((factors, pivots, info), found, strict=True):
-        store(output, part)
+        write(output, part)
     if check_errors:
         check_matrices(info, name, self)
     return factors, pivots, info
@@ -193,8 +196,10 @@ def linalg_ldl_solve(
         if _LOOKS_AT_PIVOTS:
             _check_pivots(arrays[1], ld._sizes[-2])
         dispatch_over(COMPUTED, "ldl_solve_kernel_cpu", ld._dtype)
+        if result._strides == column_major_strides(shape):  # or else it is copied to at the end
+            _COPY_(result, b)
         is_hermitian = hermitian and ld._dtype.is_complex
-        store(result, _solved(*arrays, hermitian=is_hermitian))
+        write(result, _solved(*arrays, hermitian=is_hermitian))
     return (result,)
 
 

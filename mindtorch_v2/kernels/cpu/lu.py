@@ -6,6 +6,7 @@ Mirrors ``linalg_lu_factor_ex``, ``linalg_lu``, ``lu_unpack`` and ``linalg_lu_so
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -24,13 +25,14 @@ from mindtorch_v2.kernels.linear_algebra import (
     check_square,
     column_major_strides,
     two_dtypes,
+    write,
 )
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import dispatch_over
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor import copying
-from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import contiguous_strides, numel
 from mindtorch_v2.tensor.plain import forget
@@ -40,26 +42,27 @@ _CONJUGATE: Final = functionality_bit(DispatchKey.Conjugate)
 _ASKS: Final = "Did you properly pass the result of lu_factor?"
 
 
-def _check_rank(tensor: Tensor, function: str) -> tuple[int, int, int]:
-    """Rows, columns, and how many of them have a pivot."""
+def _check_rank(tensor: Tensor, function: str) -> None:
     if len(tensor._sizes) < 2:
         raise RuntimeError(
             f"{function}: Expected tensor with 2 or more dimensions. Got size: "
             f"{list(tensor._sizes)} instead"
         )
-    rows, columns = tensor._sizes[-2:]
-    return rows, columns, min(rows, columns)
 
 
-def set_info(given: Tensor | None, like: Tensor) -> Tensor:
+def set_info(given: Tensor | None, like: Tensor, sizes: Sequence[int]) -> Tensor:
     """What LAPACK informs of: a number for each matrix."""
-    return set_output(given, like._sizes[:-2], INT32, like._device)
+    return set_output(given, sizes[:-2], INT32, like._device)
 
 
-def set_factors(given: Tensor | None, like: Tensor) -> Tensor:
-    """The place for matrices of the same sizes, which LAPACK wants column by column."""
-    strides = column_major_strides(like._sizes)
-    return set_output(given, like._sizes, like._dtype, like._device, strides)
+def set_factors(given: Tensor | None, like: Tensor, sizes: Sequence[int]) -> Tensor:
+    """The place for matrices of these sizes, which LAPACK wants column by column."""
+    return set_output(given, sizes, like._dtype, like._device, column_major_strides(sizes))
+
+
+def set_pivots(given: Tensor | None, like: Tensor, sizes: Sequence[int]) -> Tensor:
+    """Which rows are exchanged: a number for each row, or column if these are fewer."""
+    return set_output(given, (*sizes[:-2], min(sizes[-2:])), INT32, like._device)
 
 
 def factored(matrices: Tensor, *, pivot: bool = True) -> tuple[Array, Array, Array]:
@@ -71,30 +74,24 @@ def factored(matrices: Tensor, *, pivot: bool = True) -> tuple[Array, Array, Arr
     return found
 
 
-def factor_into(
-    factors: Tensor, pivots: Tensor, info: Tensor | None, matrices: Tensor, *, pivot: bool = True
-) -> None:
-    """``linalg_lu_factor_ex_out``; without elements nothing is found."""
-    outputs = (factors, pivots) if info is None else (factors, pivots, info)
-    if numel(matrices._sizes):
-        for output, found in zip(outputs, factored(matrices, pivot=pivot), strict=False):
-            store(output, found)
-    elif info is not None:
-        copying.zero(info)
-
-
 @structured.structured("aten::linalg_lu_factor_ex", outputs=3)
 def linalg_lu_factor_ex(
     outputs: Outputs, a: Tensor, pivot: bool, check_errors: bool
 ) -> tuple[Tensor, ...]:
-    _, _, count = _check_rank(a, "torch.lu_factor")
-    factors = set_factors(outputs[0], a)
-    pivots = set_output(outputs[1], (*a._sizes[:-2], count), INT32, a._device)
-    info = set_info(outputs[2], a)
-    if not factors.is_meta:
-        factor_into(factors, pivots, info, a, pivot=pivot)
-        if check_errors:
-            check_matrices(info, "torch.linalg.lu_factor_ex", a)
+    _check_rank(a, "torch.lu_factor")
+    sizes = tuple(a._sizes)
+    factors = set_factors(outputs[0], a, sizes)
+    pivots = set_pivots(outputs[1], a, sizes)
+    info = set_info(outputs[2], a, sizes)
+    if factors.is_meta:
+        return factors, pivots, info
+    if not numel(a._sizes):
+        copying.zero(info)
+        return factors, pivots, info
+    for output, found in zip((factors, pivots, info), factored(a, pivot=pivot), strict=True):
+        write(output, found)
+    if check_errors:
+        check_matrices(info, "torch.linalg.lu_factor_ex", a)
     return factors, pivots, info
 
 
@@ -124,8 +121,8 @@ def _store_triangles(lower: Tensor, upper: Tensor, factors: Array) -> None:
     one = np.tril(factors[..., :count], -1)
     diagonal = np.arange(count)
     one[..., diagonal, diagonal] = 1
-    store(lower, one)
-    store(upper, np.triu(factors[..., :count, :]))
+    write(lower, one)
+    write(upper, np.triu(factors[..., :count, :]))
 
 
 def _store_permutation(permutation: Tensor, pivots: Array) -> None:
@@ -136,7 +133,7 @@ def _store_permutation(permutation: Tensor, pivots: Array) -> None:
             "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive." + _ASKS
         )
     identity = np.broadcast_to(np.eye(rows), tuple(permutation._sizes))
-    store(permutation, lapack.permuted(identity, pivots, back=True))
+    write(permutation, lapack.permuted(identity, pivots, back=True))
 
 
 @structured.structured("aten::lu_unpack", outputs=3)
@@ -162,10 +159,10 @@ def lu_unpack(
 
 @structured.structured("aten::linalg_lu", outputs=3)
 def linalg_lu(outputs: Outputs, a: Tensor, pivot: bool) -> tuple[Tensor, ...]:
-    _, _, count = _check_rank(a, "linalg.lu")
+    _check_rank(a, "linalg.lu")
     parts = _set_parts(outputs, a, has_pivots=pivot)
     if not a.is_meta:
-        factors, pivots = value_array(a), np.zeros((*a._sizes[:-2], count), np.int32)
+        factors, pivots = value_array(a), np.zeros((*a._sizes[:-2], min(a._sizes[-2:])), np.int32)
         if numel(a._sizes):
             factors, pivots, _ = factored(a, pivot=pivot)
         _store_triangles(*parts[1:], factors)
@@ -195,15 +192,15 @@ def solve_into(
     if not numel(result._sizes):
         return
     if left:
-        store(result, lapack.getrs(factors, pivots, values, adjoint_of=adjoint))
+        write(result, lapack.getrs(factors, pivots, values, adjoint_of=adjoint))
         return
     found = lapack.getrs(factors, pivots, lapack.adjoint(values), adjoint_of=not adjoint)
     is_own = result._strides == contiguous_strides(result._sizes)  # and no copy is made of it
     if is_own and result._dtype.is_complex:
-        store(result, np.swapaxes(found, -1, -2))
+        write(result, np.swapaxes(found, -1, -2))
         forget(result)._keys ^= _CONJUGATE
     else:
-        store(result, lapack.adjoint(found))
+        write(result, lapack.adjoint(found))
 
 
 @structured.structured("aten::linalg_lu_solve")

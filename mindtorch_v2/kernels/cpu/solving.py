@@ -13,7 +13,14 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu import lapack
-from mindtorch_v2.kernels.cpu.lu import factor_into, set_factors, set_info, set_solution, solve_into
+from mindtorch_v2.kernels.cpu.lu import (
+    linalg_lu_factor_ex,
+    linalg_lu_solve,
+    set_factors,
+    set_info,
+    set_pivots,
+    set_solution,
+)
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import (
     COMPUTED,
@@ -31,15 +38,16 @@ from mindtorch_v2.kernels.linear_algebra import (
     is_vector_rhs,
     transposed,
     two_dtypes,
+    write,
 )
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import dispatch_over
-from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.dtype import REAL_OF_COMPLEX
-from mindtorch_v2.tensor.elements import Array
+from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -71,19 +79,27 @@ def linalg_solve_ex(
             "In this case linalg.solve is equivalent to B / A.squeeze(-1)"
         )
     result = set_solution(outputs[0], shape[:-1] if is_vector else shape, b, left=left)
-    factors = set_factors(outputs[1], a)
-    pivots = set_output(outputs[2], a._sizes[:-1], INT32, a._device)
-    info = set_info(outputs[3], a)
+    sizes = tuple(a._sizes)
+    factors = set_factors(outputs[1], a, sizes)
+    pivots = set_pivots(outputs[2], a, sizes)
+    info = set_info(outputs[3], a, sizes)
     if not result.is_meta:
-        right_side = value_array(values)
-        is_turned = factors_transposes(a)
-        factor_into(factors, pivots, info, transposed(a) if is_turned else a)
+        is_turned = _factor(factors, pivots, info, a)
         if check_errors:
             check_matrices(info, "torch.linalg.solve_ex", a)
-        target = _columns(result) if is_vector else result
-        arrays = (value_array(factors), value_array(pivots), right_side)
-        solve_into(target, *arrays, left=left, adjoint=is_turned)
+        target, values = (_columns(result), _columns(b)) if is_vector else (result, b)
+        linalg_lu_solve((target,), factors, pivots, values, left, is_turned)
     return result, factors, pivots, info
+
+
+def _factor(
+    factors: Tensor, pivots: Tensor, info: Tensor, matrices: Tensor, name: str = "mT"
+) -> bool:
+    """Factors of matrices, or of their transposes, and whether they are those."""
+    is_turned = factors_transposes(matrices)
+    turned = transposed(matrices, name) if is_turned else matrices
+    linalg_lu_factor_ex((factors, pivots, info), turned, pivot=True, check_errors=False)
+    return is_turned
 
 
 def _columns(vectors: Tensor) -> Tensor:
@@ -96,23 +112,17 @@ def _columns(vectors: Tensor) -> Tensor:
 def linalg_inv_ex(outputs: Outputs, a: Tensor, check_errors: bool) -> tuple[Tensor, ...]:
     check_square(a, "linalg.inv")
     check_floating_or_complex(a, "linalg.inv", halves=False)
-    result, info = set_factors(outputs[0], a), set_info(outputs[1], a)
+    sizes = tuple(a._sizes)
+    result, info = set_factors(outputs[0], a, sizes), set_info(outputs[1], a, sizes)
     if not result.is_meta:
-        is_turned = factors_transposes(a)
-        factors, pivots = _factor(info, transposed(a) if is_turned else a)
-        identity = np.broadcast_to(np.eye(a._sizes[-1], dtype=factors.dtype), factors.shape)
-        solve_into(result, factors, pivots, identity, left=True, adjoint=is_turned)
+        factors, pivots = (new_tensor((0,), dtype, a._device) for dtype in (a._dtype, INT32))
+        is_turned = _factor(factors, pivots, info, a)
+        identity = np.eye(a._sizes[-1], dtype=elements_of(a._dtype).computed)
+        write(result, np.broadcast_to(identity, tuple(result._sizes)))
+        linalg_lu_solve((result,), factors, pivots, result, True, is_turned)
         if check_errors:
             check_matrices(info, "linalg.inv_ex", a)
     return result, info
-
-
-def _factor(info: Tensor, matrices: Tensor) -> tuple[Array, Array]:
-    """The factors and pivots of matrices, for nobody else."""
-    factors = new_tensor(matrices._sizes, matrices._dtype, matrices._device)
-    pivots = new_tensor(matrices._sizes[:-1], INT32, matrices._device)
-    factor_into(factors, pivots, info, matrices)
-    return value_array(factors), value_array(pivots)
 
 
 # --- determinants -----------------------------------------------------------------------------
@@ -122,11 +132,12 @@ def _factor(info: Tensor, matrices: Tensor) -> tuple[Array, Array]:
 def linalg_det(outputs: Outputs, a: Tensor) -> tuple[Tensor, ...]:
     check_square(a, "linalg.det")
     check_floating_or_complex(a, "linalg.det")
-    result = set_output(outputs[0], a._sizes[:-2], a._dtype, a._device)
-    factors = set_factors(outputs[1], a)
-    pivots = set_output(outputs[2], a._sizes[:-1], INT32, a._device)
+    sizes = tuple(a._sizes)
+    result = set_output(outputs[0], sizes[:-2], a._dtype, a._device)
+    factors = set_factors(outputs[1], a, sizes)
+    pivots = set_pivots(outputs[2], a, sizes)
     if not result.is_meta:
-        factor_into(factors, pivots, None, transposed(a) if factors_transposes(a) else a)
+        _factor(factors, pivots, new_tensor((0,), INT32, a._device), a, "mH")
         product = _PROD(_DIAGONAL(factors, 0, -2, -1), -1)
         _MUL_OUT(_sign_of_permutation(pivots, product), product, out=result)
     return result, factors, pivots
@@ -136,13 +147,13 @@ def linalg_det(outputs: Outputs, a: Tensor) -> tuple[Tensor, ...]:
 def linalg_slogdet(outputs: Outputs, a: Tensor) -> tuple[Tensor, ...]:
     check_square(a, "linalg.slogdet")
     check_floating_or_complex(a, "linalg.slogdet", halves=False)
-    batch, dtype = a._sizes[:-2], a._dtype
-    sign = set_output(outputs[0], batch, dtype, a._device)
-    logabsdet = set_output(outputs[1], batch, REAL_OF_COMPLEX.get(dtype, dtype), a._device)
-    factors = set_factors(outputs[2], a)
-    pivots = set_output(outputs[3], a._sizes[:-1], INT32, a._device)
+    sizes, dtype = tuple(a._sizes), a._dtype
+    sign = set_output(outputs[0], sizes[:-2], dtype, a._device)
+    logabsdet = set_output(outputs[1], sizes[:-2], REAL_OF_COMPLEX.get(dtype, dtype), a._device)
+    factors = set_factors(outputs[2], a, sizes)
+    pivots = set_pivots(outputs[3], a, sizes)
     if not sign.is_meta:
-        factor_into(factors, pivots, None, transposed(a) if factors_transposes(a) else a)
+        _factor(factors, pivots, new_tensor((0,), INT32, a._device), a, "mH")
         diagonal = _DIAGONAL(factors, 0, -2, -1)
         product = _PROD(_SGN(diagonal), -1)
         _MUL_OUT(product, _sign_of_permutation(pivots, product), out=sign)
@@ -155,7 +166,7 @@ def _sign_of_permutation(pivots: Tensor, like: Tensor) -> Tensor:
     places = value_array(pivots)
     exchanged = (places != np.arange(1, places.shape[-1] + 1)).sum(-1)
     made = new_tensor(like._sizes, like._dtype, like._device)
-    store(made, np.asarray(1 - 2 * (exchanged % 2)))
+    write(made, np.asarray(1 - 2 * (exchanged % 2)))
     return made
 
 
@@ -183,7 +194,7 @@ def linalg_solve_triangular_out(
         _COPY_(out, values)
         dispatch_over(COMPUTED, "triangular_solve_cpu", a._dtype)
         check_pointers(a._dtype, out)
-        store(out, _solved(*arrays, upper=upper, left=left, unit=unitriangular))
+        write(out, _solved(*arrays, upper=upper, left=left, unit=unitriangular))
     return out
 
 
@@ -231,9 +242,9 @@ def triangular_solve(
     )
     if arrays is not None:
         warn_once("triangular_solve_out_impl", _DEPRECATED)
-        store(copied, arrays[0])
+        write(copied, arrays[0])
         dispatch_over(COMPUTED, "triangular_solve_cpu", a._dtype)
         triangle = np.swapaxes(arrays[0], -1, -2) if transpose else arrays[0]
         is_upper = upper is not transpose
-        store(solution, lapack.trsm(triangle, arrays[1], upper=is_upper, unit=unitriangular))
+        write(solution, lapack.trsm(triangle, arrays[1], upper=is_upper, unit=unitriangular))
     return solution, copied
