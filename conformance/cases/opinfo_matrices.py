@@ -69,9 +69,9 @@ def _values(facts: SampleTensor) -> np.ndarray[Any, Any]:
         return made
     number, rows, columns = facts["diagonal"]
     identity = np.eye(rows, columns)
-    return made + number * (
-        identity if [rows, columns] == facts["shape"][-2:] else identity.reshape(facts["shape"])
-    )
+    if [rows, columns] != facts["shape"][-2:]:
+        identity = identity.reshape(facts["shape"])
+    return made + number * identity
 
 
 def _numbers(facts: SampleTensor) -> np.ndarray[Any, Any]:
