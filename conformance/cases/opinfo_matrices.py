@@ -68,7 +68,7 @@ def _values(facts: SampleTensor) -> np.ndarray[Any, Any]:
     if "diagonal" not in facts:
         return made
     number, rows, columns = facts["diagonal"]
-    identity = np.eye(rows, columns)
+    identity: np.ndarray[Any, Any] = np.eye(rows, columns)
     if [rows, columns] != facts["shape"][-2:]:
         identity = identity.reshape(facts["shape"])
     return made + number * identity

@@ -67,7 +67,7 @@ def linalg_eigh(outputs: Outputs, self: Tensor, uplo: str, compute_v: bool) -> t
 
 def _finite(matrices: Array) -> tuple[Array, Array]:
     """The matrices, and which are finite: of others nothing is a number, nor has NumPy any."""
-    finite = np.isfinite(matrices).all(axis=(-2, -1), keepdims=True)
+    finite = np.asarray(np.isfinite(matrices).all(axis=(-2, -1), keepdims=True))
     return np.where(finite, matrices, 0).astype(matrices.dtype), finite
 
 

@@ -239,7 +239,7 @@ def _independent(r: Array, rcond: float) -> int:
         singular = np.linalg.svd(r[:count, :count], compute_uv=False)
         if singular[-1] < rcond * singular[0] or not singular[0]:
             return count - 1
-    return min(r.shape)
+    return int(min(r.shape))
 
 
 def _check_full_rank(self: Tensor, matrices: Array) -> None:

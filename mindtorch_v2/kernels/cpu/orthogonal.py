@@ -79,7 +79,7 @@ def multiplied(packed: Array, tau: Array, columns: int) -> Array:
 
 def _applied(packed: Array, tau: Array, other: Array, *, left: bool, turned: bool) -> Array:
     """LAPACK's ``ormqr``: their product, or its adjoint, times a matrix from a side."""
-    found = other.copy()
+    found: Array = other.copy()
     reflections = list(_reflections(packed, np.conj(tau) if turned else tau))
     if left is not turned:
         reflections.reverse()

@@ -74,7 +74,7 @@ def linalg_svd(
 
 def _decomposed(values: Array, full_matrices: bool, compute_uv: bool) -> tuple[Array, ...]:
     """Of an infinite matrix nothing is a number."""
-    finite = np.isfinite(values).all(axis=(-2, -1), keepdims=True)
+    finite = np.asarray(np.isfinite(values).all(axis=(-2, -1), keepdims=True))
     values = np.where(finite, values, 0)
     if compute_uv:
         found = tuple(np.linalg.svd(values, full_matrices=full_matrices))
