@@ -243,6 +243,8 @@ FUNCTIONS: Final = words("""
     assert_close autocast is_autocast_enabled get_autocast_dtype
     is_autocast_cpu_enabled set_autocast_cpu_enabled get_autocast_cpu_dtype
     set_autocast_cpu_dtype is_autocast_gpu_enabled set_autocast_gpu_enabled
+    get_autocast_gpu_dtype set_autocast_gpu_dtype multi_dot vecdot matrix_norm cond
+    householder_product svdvals eig eigvals eigh eigvalsh matrix_rank pinv lstsq
     get_autocast_gpu_dtype set_autocast_gpu_dtype multi_dot
     inv inv_ex solve solve_ex solve_triangular lu lu_factor lu_factor_ex ldl_factor ldl_factor_ex
     ldl_solve tensorinv tensorsolve cholesky_ex

@@ -37,6 +37,7 @@ from conformance.cases import (
     core_complex_halves,
     core_composites,
     core_convolutions,
+    core_decompositions,
     core_distances,
     core_drawn_convolutions,
     core_extremes,
@@ -138,6 +139,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_group_norm.texts()
     yield from core_upsampling.texts()
     yield from core_windows.texts()
+    yield from core_decompositions.texts()
     yield from core_sizes.texts()
     yield from core_absent_devices.texts()
     yield from core_two_dtypes.texts()

@@ -26,6 +26,7 @@ from conformance.area import Area, Text
 from conformance.cases import opinfo_drawn, opinfo_outputs
 from conformance.cases import opinfo_samples as samples_of
 from conformance.cases.core_ops import compares_warnings
+from conformance.cases.opinfo_matrices import REGULAR
 from conformance.cases.opinfo_pools import (
     FACTORED,
     OPERATORS,
@@ -46,7 +47,7 @@ FORMS: Final = 3
 def operators(profile: Profile) -> list[SampledOperator]:
     """Those of the release that mindtorch_v2 computes."""
     return [
-        samples_of.regular(each) if each["name"] in FACTORED else each
+        samples_of.regular(each) if each["name"] in FACTORED | REGULAR else each
         for each in profile.opinfo["operators"]
         if each["name"] in OPERATORS
     ]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from conformance.area import Text
 from conformance.cases import opinfo_samples as samples_of
+from conformance.cases.opinfo_matrices import DECOMPOSED, SUMMED
 from conformance.cases.opinfo_pools import (
     EXACT_DTYPES,
     KEYWORDS,
@@ -41,7 +42,8 @@ def _varied(operator: SampledOperator, sample: Sample) -> st.SearchStrategy[Text
     if all(facts["dtype"] in EXACT_DTYPES for facts in sample["tensors"]):
         changes.append(_dtypes(sample))
     name = operator["name"]
-    device = "cpu" if has_values(name, sample) and name not in UNCHECKED else "meta"
+    is_checked = name not in UNCHECKED | DECOMPOSED | SUMMED
+    device = "cpu" if has_values(name, sample) and is_checked else "meta"
     cancels = name in SPECTRA and device == "cpu"
     possible = [change for change in changes if change is not None]
     return st.one_of(*(possible or [st.just(sample)])).map(

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from conformance.cases.opinfo_matrices import UNSIGNED, magnitudes
+
 if TYPE_CHECKING:
     from mindtorch_v2.profile.sections import Sample, SampledOperator, SampleTensor
 
@@ -188,17 +190,22 @@ def shown(name: str, *, cancels: bool) -> str:
 def function(
     operator: SampledOperator, sample: Sample, device: str = "cpu", *, cancels: bool = False
 ) -> str:
-    return seed(operator) + _shown(called(operator["call"], arguments(sample, device)), cancels)
+    text = called(operator["call"], arguments(sample, device))
+    return seed(operator) + _shown(operator, text, device, cancels)
 
 
 def method(
     operator: SampledOperator, sample: Sample, device: str = "cpu", *, cancels: bool = False
 ) -> str:
-    return _shown(called(f".{operator['method']}", arguments(sample, device)), cancels)
+    text = called(f".{operator['method']}", arguments(sample, device))
+    return _shown(operator, text, device, cancels)
 
 
-def _shown(call: str, cancels: bool) -> str:
-    return f"y = {call}\n({shown('y', cancels=True)})" if cancels else call
+def _shown(operator: SampledOperator, call: str, device: str, cancels: bool) -> str:
+    """What a call answers, or what of it has a sign, without."""
+    if cancels:
+        return f"y = {call}\n({shown('y', cancels=True)})"
+    return magnitudes(call) if device == "cpu" and operator["name"] in UNSIGNED else call
 
 
 def symbol(operator: SampledOperator, sample: Sample, device: str = "cpu") -> str:
@@ -217,7 +224,7 @@ def with_out(
     """With what came out of a call as the output of another."""
     given = arguments(sample, device)
     once, again = (called(operator["call"], each) for each in (given, [*given, "out=o"]))
-    output = shown("o", cancels=cancels)
+    output = shown("o", cancels=True) if cancels else _shown(operator, "o", device, cancels=False)
     return f"{seed(operator)}o = {once}\ny = {again}\n({output}, y is o)"
 
 
@@ -240,7 +247,7 @@ def gradient(
         made.append(names[-1])
         lines.append(f"{names[-1]} = {tensor(facts)}.requires_grad_()")
     given = [text.format(*made) for text in sample["arguments"]]
-    lines.append(f"y = {called(operator['call'], given)}")
+    lines.append(f"y = {_shown(operator, called(operator['call'], given), 'cpu')}")
     total = sums(sample, weighted=weighted)
     if " + " in total:
         total = f"({total})"

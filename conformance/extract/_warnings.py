@@ -280,6 +280,18 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "istft": lambda: torch.istft(torch.ones(3, 2, dtype=torch.complex64), 4),
     "istft(padded)": lambda: torch.istft(
         torch.ones(3, 2, dtype=torch.complex64), 4, window=torch.ones(4), length=9
+    "qr": lambda: torch.qr(torch.ones(1, 1)),
+    "qr_out": lambda: torch.qr(torch.ones(1, 1), out=(torch.ones(0), torch.ones(0))),
+    "nuclear_norm": lambda: C._VariableFunctions.nuclear_norm(torch.ones(1, 1)),
+    "nuclear_norm_out": lambda: C._VariableFunctions.nuclear_norm(
+        torch.ones(1, 1), out=torch.ones(0)
+    ),
+    "nuclear_norm_dim_out": lambda: C._VariableFunctions.nuclear_norm(
+        torch.ones(1, 1), [0, 1], out=torch.ones(0)
+    ),
+    "frobenius_norm": lambda: C._VariableFunctions.frobenius_norm(torch.ones(1, 1), [0, 1]),
+    "frobenius_norm_out": lambda: C._VariableFunctions.frobenius_norm(
+        torch.ones(1, 1), [0, 1], out=torch.ones(0)
     ),
     "cholesky": lambda: torch.cholesky(torch.ones(1, 1)),
     "cholesky_out": lambda: torch.cholesky(torch.ones(1, 1), out=torch.ones(1, 1)),

@@ -727,5 +727,13 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "bags of one length have no last offset": lambda: (
         len(torch.nn.functional.embedding_bag(LABELS[None], ROWS, include_last_offset=True)) == 1
+    "the largest norm of none is zero": lambda: takes(
+        lambda: torch.linalg.matrix_norm(torch.ones(2, 0), 1)
+    ),
+    "ormqr counts its reflections": lambda: is_refused(
+        lambda: torch.ormqr(torch.ones(2, 2), torch.ones(1), torch.ones(2, 2))
+    ),
+    "a norm by its name is misspelt": lambda: (
+        "mut be" in error_of(lambda: torch.linalg.norm(torch.ones(1), "fro", dim=[]))[1]
     ),
 }

@@ -25,6 +25,8 @@ _MODULES: Final = (
     *("reductions", "scattering", "shapes", "special", "strided"),
     *("reductions", "scattering", "shapes", "spectral", "strided"),
     *("reductions", "scattering", "shapes", "solving", "strided"),
+    *("clamp", "decompositions", "elementwise", "layouts", "linalg", "losses", "nn"),
+    *("normalization", "reductions", "reflections", "scattering", "shapes", "solving", "strided"),
 )
 
 

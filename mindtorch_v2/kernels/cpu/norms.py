@@ -67,7 +67,7 @@ def linalg_vector_norm(
         _check_identity(self, ord, dim)
     asked = None if dtype is None else dtype_numbered(dtype)
     if asked is not None:
-        _check_dtype(self._dtype, asked)
+        check_dtype(self._dtype, asked)
     computed = asked or self._dtype
     reduced = reduced_dims(dim, len(self._sizes))
     shape = reduced_shape(self._sizes, reduced, keepdim=keepdim)
@@ -132,20 +132,20 @@ def _check_identity(self: Tensor, ord: Number, dim: Sequence[int] | None) -> Non
             )
 
 
-def _check_dtype(own: DType, dtype: DType) -> None:
+def check_dtype(own: DType, dtype: DType, name: str = _NAME) -> None:
     """``check_linalg_norm_dtype``."""
     if not dtype.is_floating_point and not dtype.is_complex:
         raise RuntimeError(
-            f"{_NAME}: dtype should be floating point or complex, but got {CPP_NAMES[dtype]}"
+            f"{name}: dtype should be floating point or complex, but got {CPP_NAMES[dtype]}"
         )
     if own.is_complex != dtype.is_complex:
         kind = "complex" if own.is_complex else "real"
         raise RuntimeError(
-            f"{_NAME}: dtype should be {kind} for {kind} inputs, but got {CPP_NAMES[dtype]}"
+            f"{name}: dtype should be {kind} for {kind} inputs, but got {CPP_NAMES[dtype]}"
         )
     if promote_types(own, dtype) is not dtype:
         raise RuntimeError(
-            f"{_NAME}: the dtype of the input ({CPP_NAMES[own]}) should be convertible without "
+            f"{name}: the dtype of the input ({CPP_NAMES[own]}) should be convertible without "
             f"narrowing to the specified dtype ({CPP_NAMES[dtype]})"
         )
 

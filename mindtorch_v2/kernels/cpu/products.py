@@ -222,13 +222,13 @@ def bmm(outputs: Outputs, self: Tensor, mat2: Tensor) -> tuple[Tensor, ...]:
     check_pointers(dtype, mat2)
     place = _place(output) if outputs[0] is None else None
     with np.errstate(all="ignore"):
-        found = _product_of_batches(as_array(one, dtype), as_array(two, dtype), dtype, place)
+        found = product_of_batches(as_array(one, dtype), as_array(two, dtype), dtype, place)
         if place is None:
             copying.store(output, rounded(np.asarray(found), dtype))
     return (output,)
 
 
-def _product_of_batches(one: Array, two: Array, dtype: DType, place: Array | None = None) -> Array:
+def product_of_batches(one: Array, two: Array, dtype: DType, place: Array | None = None) -> Array:
     """Of matrices so small that none but a loop is worth its while, by that loop."""
     rows, inner, columns = *one.shape[1:], two.shape[2]
     if rows * inner * columns >= LEAST_FOR_MKL:
@@ -273,7 +273,7 @@ def baddbmm(
         if not inner or (is_for_mkl and _is_left_out(inner, alpha, dtype)):
             found = np.asarray(0) if other is None else other
         else:
-            found = _product_of_batches(as_array(one, dtype), as_array(two, dtype), dtype)
+            found = product_of_batches(as_array(one, dtype), as_array(two, dtype), dtype)
             found = found * opmath_element(alpha, dtype)
             found = found if other is None else found + other
         copying.store(output, rounded(np.asarray(found), dtype))

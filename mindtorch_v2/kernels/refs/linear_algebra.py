@@ -39,7 +39,7 @@ _ARE_COUNTED: Final = HABITS["the dimensions of no matrix are told on meta"]
 # --- checks -----------------------------------------------------------------------------------
 
 
-def _check_square(tensor: Tensor, function: str) -> None:
+def check_square(tensor: Tensor, function: str) -> None:
     rank = len(tensor._sizes)
     if rank < 2:
         told = f", got {rank}" if _ARE_COUNTED else "."
@@ -53,7 +53,7 @@ def _check_square(tensor: Tensor, function: str) -> None:
         )
 
 
-def _check_floating(tensor: Tensor, function: str, *, halves: bool = True) -> None:
+def check_floating(tensor: Tensor, function: str, *, halves: bool = True) -> None:
     dtype = tensor._dtype
     if not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError(
@@ -64,7 +64,7 @@ def _check_floating(tensor: Tensor, function: str, *, halves: bool = True) -> No
 
 
 def _check_solver(a: Tensor, b: Tensor, function: str, *, left: bool) -> None:
-    _check_square(a, function)
+    check_square(a, function)
     if len(b._sizes) < 2:
         raise RuntimeError(f"{function}: The input tensor A must have at least 2 dimensions.")
     place = -2 if left else -1
@@ -156,13 +156,13 @@ def _batches(one: Tensor, two: Tensor) -> tuple[tuple[int, ...], tuple[int, ...]
 def cholesky(self: Tensor, upper: bool = False) -> Any:
     if not numel(self._sizes):
         return _EMPTY_LIKE(self, memory_format=_CONTIGUOUS)
-    _check_square(self, "cholesky")
+    check_square(self, "cholesky")
     return _clone_column_major(self)
 
 
 @body(_META + "cholesky_inverse")
 def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
-    _check_square(self, "cholesky_inverse")
+    check_square(self, "cholesky_inverse")
     return _clone_column_major(self)
 
 
@@ -188,8 +188,8 @@ def cholesky_solve(self: Tensor, a: Tensor, upper: bool = False) -> Tensor:
 def linalg_cholesky_ex(
     a: Tensor, *, upper: bool = False, check_errors: bool = False
 ) -> tuple[Tensor, Tensor]:
-    _check_square(a, "linalg.cholesky")
-    _check_floating(a, "linalg.cholesky")
+    check_square(a, "linalg.cholesky")
+    check_floating(a, "linalg.cholesky")
     return _factors(a), _info(a)
 
 
@@ -198,15 +198,15 @@ def linalg_cholesky_ex(
 
 @body(_META + "_linalg_det_meta")
 def linalg_det_meta(a: Tensor) -> tuple[Tensor, ...]:
-    _check_square(a, "linalg.det")
-    _check_floating(a, "linalg.det")
+    check_square(a, "linalg.det")
+    check_floating(a, "linalg.det")
     return _new(a, a._sizes[:-2]), _factors(a), _new(a, a._sizes[:-1], INT32)
 
 
 @body(_META + "_linalg_slogdet")
 def linalg_slogdet(a: Tensor) -> tuple[Tensor, ...]:
-    _check_square(a, "linalg.slogdet")
-    _check_floating(a, "linalg.slogdet", halves=False)
+    check_square(a, "linalg.slogdet")
+    check_floating(a, "linalg.slogdet", halves=False)
     batch = a._sizes[:-2]
     logabsdet = _new(a, batch, REAL_OF_COMPLEX.get(a._dtype, a._dtype))
     return _new(a, batch), logabsdet, _factors(a), _new(a, a._sizes[:-1], INT32)
@@ -214,8 +214,8 @@ def linalg_slogdet(a: Tensor) -> tuple[Tensor, ...]:
 
 @body(_META + "linalg_inv_ex_meta")
 def linalg_inv_ex_meta(a: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Tensor]:
-    _check_square(a, "linalg.inv_ex")
-    _check_floating(a, "linalg.inv_ex", halves=False)
+    check_square(a, "linalg.inv_ex")
+    check_floating(a, "linalg.inv_ex", halves=False)
     return _factors(a), _info(a)
 
 
@@ -226,8 +226,8 @@ def linalg_inv_ex_meta(a: Tensor, *, check_errors: bool = False) -> tuple[Tensor
 def linalg_ldl_factor_ex_meta(
     self: Tensor, *, hermitian: bool = False, check_errors: bool = False
 ) -> tuple[Tensor, ...]:
-    _check_square(self, "torch.linalg.ldl_factor_ex")
-    _check_floating(self, "torch.linalg.ldl_factor_ex")
+    check_square(self, "torch.linalg.ldl_factor_ex")
+    check_floating(self, "torch.linalg.ldl_factor_ex")
     return _factors(self), _new(self, self._sizes[:-1], INT32), _info(self)
 
 
@@ -236,8 +236,8 @@ def linalg_ldl_solve_meta(
     ld: Tensor, pivots: Tensor, b: Tensor, *, hermitian: bool = False
 ) -> Tensor:
     name = "torch.linalg.ldl_solve"
-    _check_square(ld, name)
-    _check_floating(ld, name)
+    check_square(ld, name)
+    check_floating(ld, name)
     _check_linear_solve(b, ld, name)
     if len(b._sizes) < 2:
         raise RuntimeError(
@@ -295,7 +295,7 @@ def linalg_lu_solve_meta(
     lu: Tensor, pivots: Tensor, b: Tensor, *, left: bool = True, adjoint: bool = False
 ) -> Any:
     name = "linalg.lu_solve"
-    _check_floating(lu, f"torch.{name}")
+    check_floating(lu, f"torch.{name}")
     if lu._dtype is not b._dtype:
         raise RuntimeError(
             f"{name}: Expected LU and B to have the same dtype, but found LU of type {lu._dtype} "
@@ -303,7 +303,7 @@ def linalg_lu_solve_meta(
         )
     if pivots._dtype is not INT32:
         raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32")
-    _check_square(lu, f"torch.{name}")
+    check_square(lu, f"torch.{name}")
     _check_solver(lu, b, name, left=left)
     if lu._sizes[-1] != size_at(pivots, -1):
         raise RuntimeError(
@@ -332,7 +332,7 @@ def linalg_solve_ex(
     info: Tensor | None = None,
 ) -> tuple[Tensor, ...]:
     name = "linalg.solve"
-    _check_floating(a, name)
+    check_floating(a, name)
     if a._dtype is not b._dtype:
         raise RuntimeError(
             f"{name}: Expected A and B to have the same dtype, but found A of type {a._dtype} and "
