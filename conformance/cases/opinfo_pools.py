@@ -293,6 +293,8 @@ def has_gradients(name: str, sample: Sample) -> bool:
     """Whether gradients can be compared."""
     if "differentiable" not in sample or name in NEARLY_FLAT | SINGULAR or _is_moved(name, sample):
         return False
+    if not is_comparable(name, sample):
+        return False
     shape = sample["tensors"][0]["shape"]
     if name == "nn_functional_instance_norm":
         return prod(shape[2:]) > IN_STEP
@@ -305,6 +307,3 @@ def _dim(sample: Sample, default: int) -> int:
     """The dimension that a sample is about."""
     given = [each for each in sample["arguments"] if each.startswith("dim=")]
     return int(given[0].removeprefix("dim=")) if given else default
-    if not is_comparable(name, sample):
-        return False
-    return "layer_norm" not in name or sample["tensors"][0]["shape"][-1] > CONSTANT

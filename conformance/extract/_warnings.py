@@ -280,6 +280,7 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "istft": lambda: torch.istft(torch.ones(3, 2, dtype=torch.complex64), 4),
     "istft(padded)": lambda: torch.istft(
         torch.ones(3, 2, dtype=torch.complex64), 4, window=torch.ones(4), length=9
+    ),
     "qr": lambda: torch.qr(torch.ones(1, 1)),
     "qr_out": lambda: torch.qr(torch.ones(1, 1), out=(torch.ones(0), torch.ones(0))),
     "nuclear_norm": lambda: C._VariableFunctions.nuclear_norm(torch.ones(1, 1)),
