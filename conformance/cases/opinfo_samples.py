@@ -191,17 +191,17 @@ def function(
     operator: SampledOperator, sample: Sample, device: str = "cpu", *, cancels: bool = False
 ) -> str:
     text = called(operator["call"], arguments(sample, device))
-    return seed(operator) + _shown(operator, text, device, cancels)
+    return seed(operator) + _shown(operator, text, device, cancels=cancels)
 
 
 def method(
     operator: SampledOperator, sample: Sample, device: str = "cpu", *, cancels: bool = False
 ) -> str:
     text = called(f".{operator['method']}", arguments(sample, device))
-    return _shown(operator, text, device, cancels)
+    return _shown(operator, text, device, cancels=cancels)
 
 
-def _shown(operator: SampledOperator, call: str, device: str, cancels: bool) -> str:
+def _shown(operator: SampledOperator, call: str, device: str, *, cancels: bool) -> str:
     """What a call answers, or what of it has a sign, without."""
     if cancels:
         return f"y = {call}\n({shown('y', cancels=True)})"
@@ -247,7 +247,8 @@ def gradient(
         made.append(names[-1])
         lines.append(f"{names[-1]} = {tensor(facts)}.requires_grad_()")
     given = [text.format(*made) for text in sample["arguments"]]
-    lines.append(f"y = {_shown(operator, called(operator['call'], given), 'cpu')}")
+    call = called(operator["call"], given)
+    lines.append(f"y = {_shown(operator, call, 'cpu', cancels=False)}")
     total = sums(sample, weighted=weighted)
     if " + " in total:
         total = f"({total})"

@@ -727,6 +727,7 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "bags of one length have no last offset": lambda: (
         len(torch.nn.functional.embedding_bag(LABELS[None], ROWS, include_last_offset=True)) == 1
+    ),
     "the largest norm of none is zero": lambda: takes(
         lambda: torch.linalg.matrix_norm(torch.ones(2, 0), 1)
     ),
