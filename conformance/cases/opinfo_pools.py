@@ -253,9 +253,9 @@ IN_STEP: Final = 4
 """So few pixels of a sample are steps of one size, and so are their weights: one is the other but
 for scale and offset, of which normalization leaves nothing."""
 
-NEARLY_FLAT: Final = words("addbmm std_mean tanh nn_functional_scaled_dot_product_attention")
 NEARLY_FLAT: Final = words("""
-    addbmm linalg_eigvalsh linalg_householder_product std_mean tanh""")
+    addbmm linalg_eigvalsh linalg_householder_product nn_functional_scaled_dot_product_attention
+    std_mean tanh""")
 """Their gradients are small differences of large numbers, of which few digits are certain; so is,
 in doubles, an element of addbmm's own sums, which MKL_CBWR has another order for.  The sum of all
 eigenvalues is that of the diagonal, of which no other element has a say."""

@@ -107,6 +107,22 @@ if not MAY_LACK_BIAS:
 class _BatchNorm(_NormBase):
     """Channels brought to mean 0 and deviation 1, then scaled and moved."""
 
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        released = {"bias": bias} if MAY_LACK_BIAS else {}
+        settings = (eps, momentum, affine, track_running_stats, device, dtype)
+        super().__init__(num_features, *settings, **released)
+
     def forward(self, input: Any) -> Any:
         self._check_input_dim(input)
         share = 0.0 if self.momentum is None else self.momentum
@@ -119,6 +135,10 @@ class _BatchNorm(_NormBase):
         learns = self.training or (self.running_mean is None and self.running_var is None)
         parameters = (self.weight, self.bias)
         return functional.batch_norm(input, mean, var, *parameters, learns, share, self.eps)
+
+
+if not MAY_LACK_BIAS:
+    _BatchNorm.__init__ = without(_BatchNorm.__init__, "bias")  # type: ignore[method-assign]
 
 
 class BatchNorm1d(_BatchNorm):
