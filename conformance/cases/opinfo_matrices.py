@@ -71,7 +71,8 @@ def _values(facts: SampleTensor) -> np.ndarray[Any, Any]:
     identity: np.ndarray[Any, Any] = np.eye(rows, columns)
     if [rows, columns] != facts["shape"][-2:]:
         identity = identity.reshape(facts["shape"])
-    return made + number * identity
+    with_diagonal: np.ndarray[Any, Any] = made + number * identity
+    return with_diagonal
 
 
 def _numbers(facts: SampleTensor) -> np.ndarray[Any, Any]:

@@ -269,8 +269,8 @@ def return_another() -> None:
 #: Function in which the assertion stands to a call that trips it.
 ASSERTS: dict[str, Callable[[], object]] = {
     **{
-        f"affine_grid_generator_{len(size)}D_backward": lambda size=size: (
-            torch.ops.aten.affine_grid_generator_backward(torch.ones(1), size, True)
+        f"affine_grid_generator_{len(size)}D_backward": partial(
+            torch.ops.aten.affine_grid_generator_backward, torch.ones(1), size, True
         )
         for size in ([1, 1, 1, 1], [1, 1, 1, 1, 1])
     },

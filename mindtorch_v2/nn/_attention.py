@@ -110,7 +110,8 @@ def multi_head_attention_forward(
         k, v = (_with_zeros(each, heads) for each in (k, v))
         masks = _with_one_more_key(masks)
     keys = k.size(1)
-    mask = _joined(*masks, (batch, num_heads, keys))
+    attn_mask, padding_mask = masks
+    mask = _joined(attn_mask, padding_mask, (batch, num_heads, keys))
     if not training:
         dropout_p = 0.0
     shares: Any = None
