@@ -281,8 +281,8 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "istft(padded)": lambda: torch.istft(
         torch.ones(3, 2, dtype=torch.complex64), 4, window=torch.ones(4), length=9
     ),
-    "qr": lambda: torch.qr(torch.ones(1, 1)),
-    "qr_out": lambda: torch.qr(torch.ones(1, 1), out=(torch.ones(0), torch.ones(0))),
+    "qr": lambda: C._VariableFunctions.qr(torch.ones(1, 1)),
+    "qr_out": lambda: C._VariableFunctions.qr(torch.ones(1, 1), out=(torch.ones(0), torch.ones(0))),
     "nuclear_norm": lambda: C._VariableFunctions.nuclear_norm(torch.ones(1, 1)),
     "nuclear_norm_out": lambda: C._VariableFunctions.nuclear_norm(
         torch.ones(1, 1), out=torch.ones(0)
@@ -294,14 +294,16 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "frobenius_norm_out": lambda: C._VariableFunctions.frobenius_norm(
         torch.ones(1, 1), [0, 1], out=torch.ones(0)
     ),
-    "cholesky": lambda: torch.cholesky(torch.ones(1, 1)),
-    "cholesky_out": lambda: torch.cholesky(torch.ones(1, 1), out=torch.ones(1, 1)),
-    "_lu_with_info": lambda: torch.lu(torch.ones(1, 1)),
-    "lu_solve": lambda: torch.lu_solve(*[torch.ones(1, 1)] * 2, torch.ones(1).int()),
-    "lu_solve_out": lambda: torch.lu_solve(
+    "cholesky": lambda: C._VariableFunctions.cholesky(torch.ones(1, 1)),
+    "cholesky_out": lambda: C._VariableFunctions.cholesky(torch.ones(1, 1), out=torch.ones(1, 1)),
+    "_lu_with_info": lambda: C._VariableFunctions._lu_with_info(torch.ones(1, 1)),
+    "lu_solve": lambda: C._VariableFunctions.lu_solve(*[torch.ones(1, 1)] * 2, torch.ones(1).int()),
+    "lu_solve_out": lambda: C._VariableFunctions.lu_solve(
         *[torch.ones(1, 1)] * 2, torch.ones(1).int(), out=torch.ones(1, 1)
     ),
-    "triangular_solve_out_impl": lambda: torch.triangular_solve(*[torch.ones(1, 1)] * 2),
+    "triangular_solve_out_impl": lambda: C._VariableFunctions.triangular_solve(
+        *[torch.ones(1, 1)] * 2
+    ),
     "_aminmax": lambda: torch._aminmax(torch.ones(1), 0),
     "_aminmax_all": lambda: torch._aminmax(torch.ones(1)),
     "_scaled_dot_product_attention_math": lambda: torch._scaled_dot_product_attention_math(
