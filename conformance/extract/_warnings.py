@@ -196,6 +196,13 @@ def read_only() -> Any:
 #: Indices and values of a sparse tensor.
 COO = (torch.zeros(1, 1, dtype=torch.int64), torch.ones(1))
 
+
+def qr(matrix: torch.Tensor, **output: object) -> None:
+    """The function of C++, where there still is one."""
+    if hasattr(C._VariableFunctions, "qr"):
+        C._VariableFunctions.qr(matrix, **output)
+
+
 #: C++ function to a call that it warns of.
 WARNINGS: dict[str, Callable[[], object]] = {
     "registerKernel": lambda: override_kernel(),
@@ -281,8 +288,8 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "istft(padded)": lambda: torch.istft(
         torch.ones(3, 2, dtype=torch.complex64), 4, window=torch.ones(4), length=9
     ),
-    "qr": lambda: C._VariableFunctions.qr(torch.ones(1, 1)),
-    "qr_out": lambda: C._VariableFunctions.qr(torch.ones(1, 1), out=(torch.ones(0), torch.ones(0))),
+    "qr": lambda: qr(torch.ones(1, 1)),
+    "qr_out": lambda: qr(torch.ones(1, 1), out=(torch.ones(0), torch.ones(0))),
     "nuclear_norm": lambda: C._VariableFunctions.nuclear_norm(torch.ones(1, 1)),
     "nuclear_norm_out": lambda: C._VariableFunctions.nuclear_norm(
         torch.ones(1, 1), out=torch.ones(0)
@@ -327,6 +334,7 @@ REWORDED_WARNINGS = (
 )
 #: Of these, what releases warn of or not.
 NOT_EVERYWHERE = (
+    *("qr", "qr_out"),
     "set_named_tensor_meta",
     "checkSparseTensorInvariants",
     "checkSparseTensorInvariants(chosen)",
