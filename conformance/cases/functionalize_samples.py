@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases import opinfo
 from conformance.cases import opinfo_samples as samples_of
 from conformance.cases.functionalize_programs import program
+from conformance.cases.opinfo_matrices import UNSIGNED, magnitudes
 from conformance.cases.opinfo_pools import (
     CANCELLED,
     NEARLY_FLAT,
@@ -98,7 +99,10 @@ def _bodies(operator: SampledOperator, sample: Sample) -> Iterator[list[str]]:
 
 
 def _shown(operator: SampledOperator, result: str) -> str:
-    """A result; a spectrum is shown beside a large term, since its rounding is one of such."""
+    """A result; a spectrum is shown beside a large term, since its rounding is one of such, and of
+    vectors without a sign magnitudes are."""
+    if operator["name"] in UNSIGNED:
+        return magnitudes(result)
     return f"{result} + {samples_of.LARGE}" if operator["name"] in SPECTRA else result
 
 
@@ -121,6 +125,8 @@ def _gradients(operator: SampledOperator) -> Iterator[str]:
 
 def _gradient(operator: SampledOperator, sample: Sample, of: str) -> str:
     call = samples_of.called(operator["call"], _named(sample))
+    if operator["name"] in UNSIGNED:  # of whose magnitudes there is only one gradient
+        call = magnitudes(call)
     grads = f"xp.autograd.grad({_sum(operator, sample)}, {of})"
     if operator["name"] in SPECTRA:
         grads = f"[{_shown(operator, 'each')} for each in {grads}]"

@@ -23,6 +23,7 @@ from conformance.cases import opinfo
 from conformance.cases.arguments import Target, targets
 from conformance.cases.functionalize_pools import DRAWN_BASES
 from conformance.cases.functionalize_programs import program
+from conformance.cases.opinfo_matrices import DECOMPOSED
 from conformance.cases.opinfo_pools import CANCELLED, NEARLY_FLAT, ROUNDED, UNINITIALISED
 from conformance.functionalized import WAYS
 from conformance.names import words
@@ -93,7 +94,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
 }
 """Operators that are not drawn, and why."""
 
-_UNCERTAIN: Final = CANCELLED | NEARLY_FLAT | UNINITIALISED | frozenset(ROUNDED)
+_UNCERTAIN: Final = CANCELLED | NEARLY_FLAT | UNINITIALISED | frozenset(ROUNDED) | DECOMPOSED
 """Operators of which not all values are known to all digits."""
 
 _BY_NAME: Final = re.compile(r"[Dd]imname|names|named")

@@ -746,4 +746,7 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a norm by its name is misspelt": lambda: (
         "mut be" in error_of(lambda: torch.linalg.norm(torch.ones(1), "fro", dim=[]))[1]
     ),
+    "chunks side by side are views": lambda: is_refused(
+        lambda: torch._chunk_cat([torch.ones(3, 2).t()], 0, 1)
+    ),
 }

@@ -1,15 +1,21 @@
-"""Helpers of decompositions of matrices, of pseudo-inverses and of exponentials."""
+"""Helpers of decompositions of matrices, of pseudo-inverses and of exponentials.
+
+As in C++, the right operand of a sum or a product, and the last argument, is called first.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from mindtorch_v2.autograd.at import TensorOptions, call
 from mindtorch_v2.autograd.operators import add, div, mul, negative, sub
 from mindtorch_v2.kernels.cpu.orthogonal import parse_qr_mode
+from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import is_vector_rhs
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
+
+_PINV: Final = OperatorHandle("aten::linalg_pinv.atol_rtol_tensor")
 
 
 def _matmul(*matrices: Any) -> Any:
@@ -59,15 +65,18 @@ def svd_backward(gU: Any, gS: Any, gVh: Any, U: Any, S: Any, Vh: Any) -> Any:  #
     if gS is not None:
         found = add(found, call("diag_embed", gS))
     if U._dtype.is_complex and of_u is not None and of_vh is not None:
-        found = add(found, call("diag_embed", div(_diagonal(of_u), mul(2.0, S))))
+        doubled = mul(2.0, S)
+        found = add(found, call("diag_embed", div(_diagonal(of_u), doubled)))
     if rows > columns and gU is not None:
+        found = _matmul(U, found)
         scaled = div(gU, _row(S))
-        found = add(_matmul(U, found), scaled)
-        return _matmul(sub(found, _matmul(U, _matmul(_mh(U), scaled))), Vh)
+        within = _matmul(U, _matmul(_mh(U), scaled))
+        return _matmul(sub(add(found, scaled), within), Vh)
     if rows < columns and gVh is not None:
+        found = _matmul(found, Vh)
         scaled = div(gVh, _column(S))
-        found = add(_matmul(found, Vh), scaled)
-        return _matmul(U, sub(found, _matmul(_matmul(scaled, _mh(Vh)), Vh)))
+        within = _matmul(_matmul(scaled, _mh(Vh)), Vh)
+        return _matmul(U, sub(add(found, scaled), within))
     return _matmul(U, found, Vh) if rows >= columns else _matmul(_matmul(U, found), Vh)
 
 
@@ -89,15 +98,21 @@ def _check_phases(of_u: Any, of_vh: Any, singular: Any) -> None:
 
 def _inner(of_u: Any, of_vh: Any, singular: Any) -> Any:
     """What is between the singular vectors, of their gradients alone."""
-    squares = mul(singular, singular)
-    differences = sub(_row(squares), _column(squares))
-    call("fill_", _diagonal(differences), 1)
+    differences = _differences(mul(singular, singular), 1)
     if of_u is None:
         return mul(_column(singular), div(of_vh, differences))
     if of_vh is None:
         return mul(div(of_u, differences), _row(singular))
-    both = add(mul(of_u, _row(singular)), mul(_column(singular), of_vh))
-    return div(both, differences)
+    right = mul(_column(singular), of_vh)
+    return div(add(mul(of_u, _row(singular)), right), differences)
+
+
+def _differences(values: Any, diagonal: float) -> Any:
+    """Of each value and each other, by which something is divided."""
+    column = _column(values)
+    found = sub(_row(values), column)
+    call("fill_", _diagonal(found), diagonal)
+    return found
 
 
 # --- eigenvalues --------------------------------------------------------------------------------
@@ -120,8 +135,11 @@ def linalg_eig_backward(
         return None
     if gV is None:
         if is_hermitian:
-            return _matmul(mul(V, _row(gL)), _mh(V))
-        return call("linalg_solve", _mh(V), mul(_column(gL), _mh(V)))
+            adjoint = _mh(V)
+            return _matmul(mul(V, _row(gL)), adjoint)
+        adjoint = _mh(V)
+        scaled = mul(_column(gL), adjoint)
+        return call("linalg_solve", _mh(V), scaled)
     found = _matmul(_mh(V), gV)
     diagonal = _diagonal(found)
     if V._dtype.is_complex and not is_tensor_subclass_like(diagonal):
@@ -138,10 +156,7 @@ def linalg_eig_backward(
     else:
         scaled = mul(V, _row(call("real", diagonal)))
         found = sub(found, _matmul(_mh(V), scaled))
-    conjugate = call("conj", L)
-    differences = sub(_row(conjugate), _column(conjugate))
-    call("fill_", _diagonal(differences), 1.0)
-    found = call("div_", found, differences)
+    found = call("div_", found, _differences(call("conj", L), 1.0))
     if gL is not None and is_tensor_subclass_like(gL):
         found = call("diagonal_scatter", found, gL, 0, -2, -1)
     elif gL is not None:
@@ -171,9 +186,10 @@ def linalg_qr_backward(gQ: Any, gR: Any, Q: Any, R: Any, mode: str) -> Any:  # n
     if gQ is None:
         found = _matmul(gR, _mh(R))
     elif gR is None:
-        found = _matmul(negative(_mh(Q)), gQ)
+        found = negative(_matmul(_mh(Q), gQ))
     else:
-        found = sub(_matmul(gR, _mh(R)), _matmul(_mh(Q), gQ))
+        right = _matmul(_mh(Q), gQ)
+        found = sub(_matmul(gR, _mh(R)), right)
     if rows >= columns:
         found = _matmul(Q, _halved_diagonal(call("triu", found)))
         if gQ is not None:
@@ -216,15 +232,17 @@ def pinv_backward(grad: Any, pinvA: Any, A: Any) -> Any:  # noqa: N803
     if rows <= columns:
         inner = _matmul(gradh, pinvA)
         outer = _matmul(inner, adjoint)
-        found = add(negative(_mh(_matmul(pinvA, inner))), outer)
-        found = sub(found, _matmul(_matmul(A, pinvA), outer))
-        rest = sub(gradh, _matmul(inner, A))
-        return add(found, _matmul(_matmul(adjoint, pinvA), rest))
+        left = _matmul(adjoint, pinvA)
+        fourth = _matmul(left, sub(gradh, _matmul(inner, A)))
+        third = _matmul(_matmul(A, pinvA), outer)
+        first = negative(_mh(_matmul(pinvA, inner)))
+        return add(sub(add(first, outer), third), fourth)
     inner = _matmul(pinvA, gradh)
     outer = _matmul(adjoint, inner)
-    rest = _matmul(_matmul(sub(gradh, _matmul(A, inner)), pinvA), adjoint)
-    found = add(add(negative(_mh(_matmul(inner, pinvA))), rest), outer)
-    return sub(found, _matmul(_matmul(outer, pinvA), A))
+    fourth = _matmul(_matmul(outer, pinvA), A)
+    second = _matmul(_matmul(sub(gradh, _matmul(A, inner)), pinvA), adjoint)
+    first = negative(_mh(_matmul(inner, pinvA)))
+    return sub(add(add(first, second), outer), fourth)
 
 
 def linalg_lstsq_backward(gX: Any, *rest: Any) -> tuple[Any, Any]:  # noqa: N803
@@ -240,22 +258,25 @@ def linalg_lstsq_backward(gX: Any, *rest: Any) -> tuple[Any, Any]:  # noqa: N803
     def vector(values: Any) -> Any:
         return call("squeeze", values, -1) if is_vector else values
 
+    right = matrix(B)
     of_a = of_b = None
     if gX is not None:
-        inverse = call("linalg_pinv", A)
+        of_solution = matrix(gX)
+        inverse = _PINV(A)
         if mask[0]:
-            product = _matmul(matrix(gX), _mh(matrix(B)))
-            of_a = pinv_backward(product, inverse, A)
+            of_a = pinv_backward(_matmul(of_solution, _mh(right)), inverse, A)
         if mask[1]:
-            of_b = vector(_matmul(_mh(inverse), matrix(gX)))
+            of_b = vector(_matmul(_mh(inverse), of_solution))
     if gL is not None and numel(gL._sizes):  # of a square matrix there are none
-        left = sub(_matmul(A, matrix(X)), matrix(B))
-        left = mul(mul(2, _row(gL)), left)
+        solution = matrix(X)
+        residual = sub(_matmul(A, solution), right)
+        row = _row(gL)
         if mask[0]:
-            more = _matmul(left, _mh(matrix(X)))
+            weighted = mul(2, mul(row, residual))
+            more = _matmul(weighted, _mh(solution))
             of_a = more if of_a is None else add(of_a, more)
         if mask[1]:
-            less = negative(vector(left))
+            less = vector(mul(mul(-2, row), residual))
             of_b = less if of_b is None else add(of_b, less)
     return of_a, of_b
 

@@ -148,7 +148,9 @@ def sgn_backward(self: Any, grad: Any, sgn: Any) -> Any:
     if not self._dtype.is_complex:
         return call("_efficientzerotensor", sgn._sizes, TensorOptions.of(sgn))
     size = call("abs", self)
-    out = div(sub(grad, mul(mul(sgn, sgn), conj(grad))), mul(size, 2.0))
+    doubled = mul(size, 2.0)
+    conjugate = conj(grad)
+    out = div(sub(grad, mul(mul(sgn, sgn), conjugate)), doubled)
     return call("masked_fill_", out, eq(size, 0.0), 0.0)
 
 

@@ -29,21 +29,34 @@ def _reflected(start: int, vector: Any, factor: Any, matrix: Any, *, left: bool)
 
     In place where nobody differentiates it, and then from where the vector begins.
     """
-    scaled = mul(_column(factor), vector)
     if tls.is_grad_enabled():
-        if left:
-            return sub(matrix, mul(scaled, _matmul(_mh(vector), matrix)))
-        return sub(matrix, mul(_matmul(matrix, scaled), _mh(vector)))
+        return sub(matrix, _change(vector, factor, matrix, left=left))
     size = vector._sizes[-2] - start
-    own = call("narrow", vector, -2, start, size)
-    scaled = mul(_column(factor), own)
+
+    def rows(of: Any) -> Any:
+        return call("narrow", of, -2, start, size)
+
+    own = rows(vector)
     if left:
-        part = call("narrow", matrix, -2, start, size)
-        call("sub_", part, mul(scaled, _matmul(_mh(own), part)))
-    else:
-        part = call("narrow", matrix, -1, start, size)
-        call("sub_", part, mul(_matmul(part, scaled), _mh(own)))
+        row = _matmul(_mh(rows(vector)), rows(matrix))
+        part = rows(matrix)
+        call("sub_", part, mul(mul(_column(factor), own), row))
+        return matrix
+    part = call("narrow", matrix, -1, start, size)
+    again = rows(vector)
+    column = _matmul(part, mul(_column(factor), again))
+    part = call("narrow", matrix, -1, start, size)
+    call("sub_", part, mul(column, _mh(own)))
     return matrix
+
+
+def _change(vector: Any, factor: Any, matrix: Any, *, left: bool) -> Any:
+    """What a reflection takes from a matrix."""
+    if left:
+        row = _matmul(_mh(vector), matrix)
+        return mul(mul(_column(factor), vector), row)
+    adjoint = _mh(vector)
+    return mul(_matmul(matrix, mul(_column(factor), vector)), adjoint)
 
 
 def _gradients(start: int, vector: Any, factor: Any, matrix: Any) -> tuple[Any, Any]:
@@ -53,13 +66,11 @@ def _gradients(start: int, vector: Any, factor: Any, matrix: Any) -> tuple[Any, 
     row = _matmul(_mh(own), call("narrow", matrix, -2, start, size))
     column = _matmul(call("narrow", matrix, -1, start, size), own)
     scale = _column(factor)
-    of_vector = sub(
-        call("squeeze", call("conj", mul(negative(scale), row)), -2),
-        call("squeeze", mul(scale, column), -1),
-    )
+    right = call("squeeze", mul(scale, column), -1)
+    of_vector = sub(call("squeeze", call("conj", mul(negative(scale), row)), -2), right)
     inner = _matmul(call("narrow", row, -1, start, size), own)
-    of_factor = call("conj", negative(inner))
-    return _column(of_vector), call("squeeze", of_factor, -1)
+    of_factor = call("squeeze", call("conj", negative(inner)), -1)
+    return _column(of_vector), of_factor
 
 
 def householder_product_backward(
@@ -81,11 +92,10 @@ def householder_product_backward(
     order = range(count)[::-1] if flip_order else range(count)
     matrix = _matmul(result, _mh(grad))
     found: dict[int, tuple[Any, Any]] = {}
+    first = part(inverses, order[0])
+    matrix = _reflected(order[0], part(vectors, order[0]), first, matrix, left=not flip_order)
     for step, place in enumerate(order):
         pair = part(vectors, place), part(tau, place)
-        if not step:
-            first = part(inverses, place)
-            matrix = _reflected(place, pair[0], first, matrix, left=not flip_order)
         found[place] = _gradients(place, *pair, matrix)
         if step + 1 < count:
             after = order[step + 1]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import new_tensor, resize_output
+from mindtorch_v2.kernels.outputs import resize_output
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
@@ -23,6 +23,7 @@ _EIG: Final = OperatorHandle("aten::linalg_eig")
 _EIGH: Final = OperatorHandle("aten::_linalg_eigh")
 _EIGH_OUT: Final = OperatorHandle("aten::_linalg_eigh.eigenvalues")
 _EIGVALS: Final = OperatorHandle("aten::_linalg_eigvals")
+_EMPTY: Final = OperatorHandle("aten::empty.memory_format")
 _HOUSEHOLDER: Final = OperatorHandle("aten::linalg_householder_product")
 _HOUSEHOLDER_OUT: Final = OperatorHandle("aten::linalg_householder_product.out")
 _LINALG_SVD: Final = OperatorHandle("aten::linalg_svd")
@@ -44,8 +45,8 @@ def _may_require_grad(input: Tensor) -> bool:
     return (tls.is_grad_enabled() and input.requires_grad) or is_tensor_subclass_like(input)
 
 
-def _empty(like: Tensor) -> Tensor:
-    return new_tensor((0,), like._dtype, like._device)
+def _empty(like: Tensor) -> Any:
+    return _EMPTY([0], dtype=like._dtype, layout=like._layout, device=like._device)
 
 
 # --- QR -----------------------------------------------------------------------------------------

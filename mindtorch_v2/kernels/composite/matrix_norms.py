@@ -54,7 +54,6 @@ _MATRIX_NORM_STR: Final = OperatorHandle("aten::linalg_matrix_norm.str_ord")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _NAN_TO_NUM_: Final = OperatorHandle("aten::nan_to_num_")
 _NARROW: Final = OperatorHandle("aten::narrow")
-_NEW_ZEROS: Final = OperatorHandle("aten::new_zeros")
 _NORM: Final = OperatorHandle("aten::norm.ScalarOpt_dim")
 _NORM_OUT: Final = OperatorHandle("aten::norm.out")
 _NUMBER_NORM: Final = OperatorHandle("aten::linalg_norm")
@@ -149,7 +148,8 @@ def _extreme(values: Any, order: float, dim: int, keepdim: bool) -> Any:
     sizes[dim] = 1
     if not keepdim:
         del sizes[dim]
-    return _NEW_ZEROS(values, sizes)
+    options = {"layout": values._layout, "device": values._device}
+    return _ZEROS(sizes, dtype=values._dtype, **options)
 
 
 @kernel("aten::linalg_matrix_norm.str_ord", key=_IMPLICIT)

@@ -16,7 +16,7 @@ from mindtorch_v2.kernels.linear_algebra import (
     check_same_device,
     copied_to,
 )
-from mindtorch_v2.kernels.outputs import new_tensor, resize_output
+from mindtorch_v2.kernels.outputs import resize_output
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.dtype import DTYPES
@@ -35,6 +35,7 @@ _ABS: Final = OperatorHandle("aten::abs")
 _AMAX: Final = OperatorHandle("aten::amax")
 _EIGH: Final = OperatorHandle("aten::linalg_eigh")
 _EIGVALSH: Final = OperatorHandle("aten::linalg_eigvalsh")
+_EMPTY: Final = OperatorHandle("aten::empty.memory_format")
 _FILL_: Final = OperatorHandle("aten::fill_.Scalar")
 _FULL: Final = OperatorHandle("aten::full")
 _GT: Final = OperatorHandle("aten::gt.Tensor")
@@ -98,7 +99,8 @@ def _tolerances(
         return absolute, rtol
     default = _constant(_default_rtol(input), input)
     if atol is not None:
-        default = _WHERE(_GT_SCALAR(atol, 0), _zero(input), default)
+        zero = _zero(input)
+        default = _WHERE(_GT_SCALAR(atol, 0), zero, default)
     return absolute, default
 
 
@@ -112,7 +114,8 @@ def _tolerances_of_numbers(
 
 
 def _threshold(atol: Any, rtol: Any, largest: Any) -> Any:
-    return _MAX(_UNSQUEEZE(atol, -1), _MUL(_UNSQUEEZE(rtol, -1), largest))
+    relative = _MUL(_UNSQUEEZE(rtol, -1), largest)
+    return _MAX(_UNSQUEEZE(atol, -1), relative)
 
 
 # --- pseudo-inverses ----------------------------------------------------------------------------
@@ -195,10 +198,11 @@ def pinverse(self: Tensor, rcond: float) -> Any:
 # --- ranks --------------------------------------------------------------------------------------
 
 
-def _rank_result(input: Tensor) -> Tensor:
+def _rank_result(input: Tensor) -> Any:
     """``get_matrix_rank_result_tensor``."""
     check_is_matrix(input, _RANK_NAME, "input")
-    return new_tensor(input._sizes[:-2], _INT64, input._device)
+    options = {"layout": input._layout, "device": input._device}
+    return _EMPTY(list(input._sizes[:-2]), dtype=_INT64, **options)
 
 
 def _rank(
@@ -254,7 +258,8 @@ def matrix_rank_float_out(
 
 @kernel("aten::linalg_matrix_rank.tol_tensor", key=_IMPLICIT)
 def matrix_rank_tol_tensor(input: Tensor, tol: Tensor, hermitian: bool) -> Any:
-    return _rank(input, tol, _zero(tol, as_it_is=True), hermitian, _rank_result(input))
+    result = _rank_result(input)
+    return _rank(input, tol, _zero(tol, as_it_is=True), hermitian, result)
 
 
 @kernel("aten::linalg_matrix_rank.out_tol_tensor", key=_IMPLICIT)

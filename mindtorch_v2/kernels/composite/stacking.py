@@ -13,6 +13,7 @@ from typing import Any, Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import result_type
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -255,6 +256,7 @@ def preprocess_chunk_cat_inputs(tensors: Sequence[Tensor], dim: int, num_chunks:
 
 def _pad_chunk(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> list[Any]:
     """Each with zeros behind, and one more dimension, for the chunks."""
+    shaped = _VIEW if HABITS["chunks side by side are views"] else _RESHAPE
     found = []
     for each in tensors:
         padded, sizes = each, list(each._sizes)
@@ -262,5 +264,5 @@ def _pad_chunk(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> list[Any
         if sizes != list(each._sizes):
             padded = _NEW_ZEROS(each, sizes)
             _COPY_(_NARROW(padded, dim, 0, each._sizes[dim]), each)
-        found.append(_VIEW(padded, [*sizes[:dim], num_chunks, -1]))
+        found.append(shaped(padded, [*sizes[:dim], num_chunks, -1]))
     return found

@@ -21,6 +21,7 @@ from mindtorch_v2.kernels.refs.common import (
     worded,
 )
 from mindtorch_v2.kernels.refs.wrappers import written_out
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
@@ -34,6 +35,7 @@ _CLONE: Final = OperatorHandle("aten::clone")
 _CONSTANT_PAD_ND: Final = OperatorHandle("aten::constant_pad_nd")
 _SPLIT_WITH_SIZES: Final = OperatorHandle("aten::split_with_sizes")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
+_RESHAPE: Final = OperatorHandle("aten::reshape")
 _VIEW: Final = OperatorHandle("aten::view")
 
 
@@ -167,4 +169,5 @@ def _padded_chunks(tensor: Tensor, dim: int, num_chunks: int) -> Any:
     if missing:
         pad = [*(0,) * (2 * (len(sizes) - dim - 1)), 0, missing]
         tensor = _CONSTANT_PAD_ND(tensor, pad, 0)
-    return _VIEW(tensor, [*sizes[:dim], num_chunks, -1])
+    shaped = _VIEW if HABITS["chunks side by side are views"] else _RESHAPE
+    return shaped(tensor, [*sizes[:dim], num_chunks, -1])
