@@ -13,6 +13,7 @@ from typing import Any, Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import result_type
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -33,6 +34,9 @@ _SLICE: Final = OperatorHandle("aten::slice.Tensor")
 _STACK: Final = OperatorHandle("aten::stack")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 _VIEW: Final = OperatorHandle("aten::view")
+_IN_CHUNKS: Final = (
+    OperatorHandle("aten::reshape") if HABITS["chunks of any strides are joined"] else _VIEW
+)
 _ZEROS: Final = OperatorHandle("aten::zeros")
 
 
@@ -262,5 +266,5 @@ def _pad_chunk(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> list[Any
         if sizes != list(each._sizes):
             padded = _NEW_ZEROS(each, sizes)
             _COPY_(_NARROW(padded, dim, 0, each._sizes[dim]), each)
-        found.append(_VIEW(padded, [*sizes[:dim], num_chunks, -1]))
+        found.append(_IN_CHUNKS(padded, [*sizes[:dim], num_chunks, -1]))
     return found
