@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from conformance.area import Area, Text, made_once
 from conformance.cases import functionalize_samples, functionalize_schemas
+from conformance.cases.core_ops import compares_warnings
 from conformance.cases.functionalize_drawn import LONG, SHORT, drawn_program
 from conformance.cases.functionalize_pools import (
     CHANGES,
@@ -177,5 +178,11 @@ def strategy(profile: Profile) -> st.SearchStrategy[Text]:
 
 
 AREA: Final = Area(
-    "functionalize", texts, strategy, isolation="thread", close=True, examples={"ci": 500}
+    "functionalize",
+    texts,
+    strategy,
+    isolation="thread",
+    warnings=compares_warnings,
+    close=True,
+    examples={"ci": 500},
 )

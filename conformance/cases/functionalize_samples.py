@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mindtorch_v2.profile.sections import Sample, SampledOperator, SampleTensor
 
 NAME: Final = "a{}"
-PRIMS: Final = words("nn_functional_softsign special_i0e special_i1e")
+PRIMS: Final = words("nn_functional_normalize nn_functional_softsign special_i0e special_i1e")
 """Their second gradients are asked of tensors of zeros that nothing stores, and those ask torch's
 Python functions of meta tensors, whose ``prims`` its log shows: this package has no such
 operators."""

@@ -88,6 +88,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
         (
             *("aten::multi_margin_loss", "aten::multi_margin_loss.out"),
             *("aten::multilabel_margin_loss", "aten::multilabel_margin_loss.out"),
+            *("aten::soft_margin_loss", "aten::soft_margin_loss.out"),
         ),
         "of no samples what memory holds is the result",
     ),

@@ -728,6 +728,26 @@ HABITS: dict[str, Callable[[], bool]] = {
     "attention tells a mask's sizes apart": lambda: (
         "shape[1]" in error_of(lambda: attention_with(key_padding_mask=ROWS[0, :1] == 0))[1]
     ),
+    "attention fills its mask": lambda: is_reached(
+        A.masked_fill_.Scalar,
+        lambda: torch.nn.functional.scaled_dot_product_attention(
+            ROWS.clone().requires_grad_(), ROWS, ROWS, is_causal=True
+        ),
+    ),
+    "attention reshapes its rows": lambda: is_reached(
+        A._unsafe_view.default,
+        lambda: torch.nn.functional.multi_head_attention_forward(
+            *([torch.ones(2, 4)] * 3),
+            *(4, 2, torch.ones(12, 4), torch.ones(12), None, None, False, 0.0),
+            *(torch.ones(4, 4), None),
+        ),
+    ),
+    "lengths of a cosine are bounded by a tensor": lambda: is_reached(
+        A.clamp_min_.Tensor, lambda: torch.cosine_similarity(ROWS, ROWS)
+    ),
+    "chunks of any strides are joined": lambda: takes(
+        lambda: torch._chunk_cat([torch.ones(6).as_strided((2, 3), (1, 2))], 0, 1)
+    ),
     "bags on meta are weighed in one dtype": lambda: is_refused(
         lambda: A._embedding_bag(
             *(ROWS.to("meta"), LABELS, LABELS),
@@ -745,8 +765,5 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "a norm by its name is misspelt": lambda: (
         "mut be" in error_of(lambda: torch.linalg.norm(torch.ones(1), "fro", dim=[]))[1]
-    ),
-    "chunks side by side are views": lambda: is_refused(
-        lambda: torch._chunk_cat([torch.ones(3, 2).t()], 0, 1)
     ),
 }

@@ -120,7 +120,7 @@ def multi_head_attention_forward(
             not (is_causal and mask is None), "FIXME: is_causal not implemented for need_weights"
         )
         attended, shares = _attended(q, k, v, mask, dropout_p)
-        rows = attended.transpose(0, 1).reshape(count * batch, size)
+        rows = _in_rows(attended.transpose(0, 1), count * batch, size)
     else:
         if mask is not None and mask.size(0) == 1 and mask.dim() == 3:
             mask = mask.unsqueeze(0)
@@ -129,7 +129,7 @@ def multi_head_attention_forward(
         q = q.view(batch, num_heads, count, head_size)
         k, v = (each.view(batch, num_heads, keys, head_size) for each in (k, v))
         attended = _NN["scaled_dot_product_attention"](q, k, v, mask, dropout_p, is_causal)
-        rows = attended.permute(2, 0, 1, 3).reshape(batch * count, size)
+        rows = _in_rows(attended.permute(2, 0, 1, 3), batch * count, size)
     output = _linear(rows, out_proj_weight, out_proj_bias)
     output = output.view(count, batch, output.size(1))
     if shares is not None:
@@ -237,6 +237,13 @@ def _shaped_mask(mask: Any, sizes: tuple[int, int], heads: int) -> Any:
 
 def _with_one_more_key(masks: Sequence[Any]) -> list[Any]:
     return [None if each is None else _pad(each, (0, 1)) for each in masks]
+
+
+def _in_rows(attended: Any, *sizes: int) -> Any:
+    """One row for each query; of what lies otherwise it is a copy."""
+    if HABITS["attention reshapes its rows"]:
+        return attended.reshape(*sizes)
+    return attended.contiguous().view(*sizes)
 
 
 def _joined(mask: Any, key_padding_mask: Any, sizes: tuple[int, int, int]) -> Any:

@@ -33,6 +33,7 @@ _FUSED: Final = OperatorHandle("aten::_scaled_dot_product_flash_attention_for_cp
 _OF_OPERATORS: Final = OperatorHandle("aten::_scaled_dot_product_attention_math")
 
 _FUSES_GROUPS: Final = HABITS["attention of groups of heads is fused"]
+_FILLS_ITS_MASK: Final = HABITS["attention fills its mask"]
 _IN_FLOATS: Final = HABITS["attention of halves is in floats"]
 _OF_NOTHING: Final = HABITS["attention to nothing is zero"]
 
@@ -182,6 +183,9 @@ def _additive(mask: Tensor | None, dtype: DType) -> Any:
     """``convert_boolean_attn_mask``: minus infinity is added to what is masked out."""
     if mask is None or mask._dtype is not _BOOL:
         return mask
+    if _FILLS_ITS_MASK:
+        added = call("zeros_like", mask, dtype=dtype)
+        return call("masked_fill_", added, call("logical_not", mask), -math.inf)
     low = call("scalar_tensor", -math.inf, dtype=dtype, device=mask._device)
     return call("where", mask, 0.0, low)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mindtorch_v2.autograd.at import call
+from mindtorch_v2.autograd.at import TensorOptions, call
 from mindtorch_v2.autograd.grad_mode import no_grad
 from mindtorch_v2.autograd.operators import add, div, mul, sub
 from mindtorch_v2.kernels.composite.neural import expand_outplace
@@ -15,6 +15,7 @@ from mindtorch_v2.kernels.cpu.distances import cdist_impl, check_columns, is_by_
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import Number, result_type
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
@@ -23,6 +24,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
+_BOUND_IS_A_TENSOR: Final = HABITS["lengths of a cosine are bounded by a tensor"]
 _CDIST: Final = OperatorHandle("aten::_cdist_forward")
 _PDIST: Final = OperatorHandle("aten::_pdist_forward")
 
@@ -56,13 +58,17 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Any:
         raise RuntimeError(
             f"expected common dtype to be floating point, yet common dtype is {CPP_NAMES[dtype]}"
         )
-    whole = (call("to", x, dtype) if is_integral(x._dtype) else x for x in (x1, x2))
-    vectors = expand_outplace(tuple(whole))
+    whole = [call("to", x, dtype) if is_integral(x._dtype) else x for x in (x1, x2)]
+    vectors = expand_outplace(whole[::-1])[::-1]  # two by name: the second one is expanded first
     lengths = [call("clone", call("linalg_vector_norm", x, 2, [dim], True)) for x in vectors]
     with no_grad():  # what is bounded below moves nothing
+        least: Any = eps
+        if _BOUND_IS_A_TENSOR:
+            of_lengths = TensorOptions.of(lengths[0])
+            least = call("scalar_tensor", eps, dtype=of_lengths.dtype, device=of_lengths.device)
         for length in lengths:
-            call("clamp_min_", length, eps)
-    one, two = (div(x, length) for x, length in zip(vectors, lengths, strict=True))
+            call("clamp_min_", length, least)
+    two, one = (div(vectors[place], lengths[place]) for place in (1, 0))
     return call("sum", mul(one, two), [dim])
 
 

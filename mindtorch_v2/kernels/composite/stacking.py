@@ -34,6 +34,9 @@ _SLICE: Final = OperatorHandle("aten::slice.Tensor")
 _STACK: Final = OperatorHandle("aten::stack")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 _VIEW: Final = OperatorHandle("aten::view")
+_IN_CHUNKS: Final = (
+    OperatorHandle("aten::reshape") if HABITS["chunks of any strides are joined"] else _VIEW
+)
 _ZEROS: Final = OperatorHandle("aten::zeros")
 
 
@@ -256,7 +259,6 @@ def preprocess_chunk_cat_inputs(tensors: Sequence[Tensor], dim: int, num_chunks:
 
 def _pad_chunk(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> list[Any]:
     """Each with zeros behind, and one more dimension, for the chunks."""
-    shaped = _VIEW if HABITS["chunks side by side are views"] else _RESHAPE
     found = []
     for each in tensors:
         padded, sizes = each, list(each._sizes)
@@ -264,5 +266,5 @@ def _pad_chunk(tensors: Sequence[Tensor], dim: int, num_chunks: int) -> list[Any
         if sizes != list(each._sizes):
             padded = _NEW_ZEROS(each, sizes)
             _COPY_(_NARROW(padded, dim, 0, each._sizes[dim]), each)
-        found.append(shaped(padded, [*sizes[:dim], num_chunks, -1]))
+        found.append(_IN_CHUNKS(padded, [*sizes[:dim], num_chunks, -1]))
     return found

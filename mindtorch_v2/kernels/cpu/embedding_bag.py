@@ -36,8 +36,8 @@ MAX: Final = 2
 _INTEGERS: Final = tuple(DTYPES[name] for name in ("int64", "int32"))
 _FLOATS: Final = tuple(DTYPES[name] for name in ("float16", "bfloat16", "float32", "float64"))
 _IN_ONE_PASS: Final = HALVES | {DTYPES["float32"]}
-_BAG: Final = OperatorHandle("aten::_embedding_bag")
-_FORWARD_ONLY: Final = OperatorHandle("aten::_embedding_bag_forward_only")
+_BAG: Final = OperatorHandle("aten::_embedding_bag", none_is_undefined=True)
+_FORWARD_ONLY: Final = OperatorHandle("aten::_embedding_bag_forward_only", none_is_undefined=True)
 _DENSE: Final = OperatorHandle("aten::_embedding_bag_dense_backward")
 _SPARSE: Final = OperatorHandle("aten::_embedding_bag_sparse_backward")
 

@@ -169,5 +169,5 @@ def _padded_chunks(tensor: Tensor, dim: int, num_chunks: int) -> Any:
     if missing:
         pad = [*(0,) * (2 * (len(sizes) - dim - 1)), 0, missing]
         tensor = _CONSTANT_PAD_ND(tensor, pad, 0)
-    shaped = _VIEW if HABITS["chunks side by side are views"] else _RESHAPE
+    shaped = _RESHAPE if HABITS["chunks of any strides are joined"] else _VIEW
     return shaped(tensor, [*sizes[:dim], num_chunks, -1])
