@@ -21,7 +21,7 @@ from mindtorch_v2.kernels.refs.common import (
     worded,
 )
 from mindtorch_v2.kernels.refs.wrappers import written_out
-from mindtorch_v2.kernels.switches import HABITS as KERNEL_HABITS
+from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, memory_format
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, channels_last_strides, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
@@ -169,5 +169,5 @@ def _padded_chunks(tensor: Tensor, dim: int, num_chunks: int) -> Any:
     if missing:
         pad = [*(0,) * (2 * (len(sizes) - dim - 1)), 0, missing]
         tensor = _CONSTANT_PAD_ND(tensor, pad, 0)
-    shaped = _RESHAPE if KERNEL_HABITS["chunks of any strides are joined"] else _VIEW
+    shaped = _RESHAPE if NEURAL_HABITS["chunks of any strides are joined"] else _VIEW
     return shaped(tensor, [*sizes[:dim], num_chunks, -1])
