@@ -10,7 +10,7 @@ from typing import Any, Final
 from mindtorch_v2.autograd.at import TensorOptions, call
 from mindtorch_v2.autograd.grad_mode import no_grad
 from mindtorch_v2.autograd.operators import add, div, mul, sub
-from mindtorch_v2.kernels.composite.neural import expand_outplace
+from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.cpu.distances import cdist_impl, check_columns, is_by_product
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.promotion import Number, result_type
@@ -51,6 +51,15 @@ def pdist(self: Tensor, p: float) -> Any:
     return _PDIST(call("contiguous", self), p)
 
 
+def _expanded(one: Tensor, two: Tensor) -> tuple[Any, Any]:
+    """``expand_outplace`` of two: both unless they have one shape, the second one first."""
+    if one._sizes == two._sizes:
+        return one, two
+    sizes = list(infer_size(one._sizes, two._sizes))
+    second = call("expand", two, sizes)
+    return call("expand", one, sizes), second
+
+
 @kernel("aten::cosine_similarity", key=_IMPLICIT)
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Any:
     dtype = result_type((x1, x2))
@@ -59,7 +68,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Any:
             f"expected common dtype to be floating point, yet common dtype is {CPP_NAMES[dtype]}"
         )
     whole = [call("to", x, dtype) if is_integral(x._dtype) else x for x in (x1, x2)]
-    vectors = expand_outplace(whole[::-1])[::-1]  # two by name: the second one is expanded first
+    vectors = _expanded(*whole)
     lengths = [call("clone", call("linalg_vector_norm", x, 2, [dim], True)) for x in vectors]
     with no_grad():  # what is bounded below moves nothing
         least: Any = eps
