@@ -67,10 +67,10 @@ def _sinc(self: Array) -> Array:
 _INVERSE_ERROR: Final = one_by_one(inverse_error)
 
 
-def _erfinv(self: Array) -> Array:
+def _erfinv(self: Array, dtype: DType) -> Array:
     """Where there is none, the sign of a float's NaN is set, as MKL leaves it."""
     found: Array = _INVERSE_ERROR(self)
-    is_nowhere = (np.abs(self) > 1) & (self.dtype == np.float32)
+    is_nowhere = (np.abs(self) > 1) & (dtype is DTYPES["float32"])
     return np.where(is_nowhere, self.dtype.type(-math.nan), found)
 
 
@@ -80,9 +80,10 @@ for _name, _compute in (
     ("atanh", np.arctanh),
     ("erfc", one_by_one(math.erfc)),
     ("sinc", _sinc),
-    ("erfinv", _erfinv),
 ):
     pointwise(f"aten::{_name}", _compute, UNARY_FLOAT_OP, 1)
+
+pointwise("aten::erfinv", _erfinv, UNARY_FLOAT_OP, 1, prepare=lambda dtype: (dtype,))
 
 
 def _entr(self: Array, dtype: DType) -> Array:
