@@ -7,7 +7,7 @@ how it comes to gradients; and ``python_functions.cpp``: its attributes ``_saved
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import cache
 from typing import Any, ClassVar, Final, NamedTuple
@@ -233,7 +233,7 @@ class GeneratedNode(CppFunction):
             parts = [value] if len(wanted) == 1 else list(value)
             for name, part, is_wanted in zip(derivative["names"], parts, wanted, strict=True):
                 if is_wanted:
-                    _put(found, ranges[name], part, is_list=f"{name}[]" in self._facts["inputs"])
+                    _put(found, ranges[name], part)
         return found
 
     def _wants(self, places: range) -> bool:
@@ -317,11 +317,14 @@ def _unsigned(value: Any) -> Any:
     return value % 2**64 if isinstance(value, int) else value
 
 
-def _put(found: list[Gradient], places: range, part: Any, *, is_list: bool) -> None:
-    """``copy_range``."""
-    parts: Sequence[Gradient] = part if is_list and isinstance(part, (list, tuple)) else [part]
-    for place, each in zip(places, parts, strict=False):
-        found[place] = each
+def _put(found: list[Gradient], places: range, part: Any) -> None:
+    """``copy_range``: a list is one by what the formula gives, be its input a list or none."""
+    if isinstance(part, (list, tuple)):
+        if len(part) != len(places):
+            raise RuntimeError("inconsistent range for TensorList output")
+        found[places.start : places.stop] = part
+    elif places:
+        found[places.start] = part
 
 
 def _property(read: Callable[[GeneratedNode, Saved], Any], saved: Saved) -> property:

@@ -97,7 +97,51 @@ FRACTIONAL_OF_VOLUMES: Final = {
     "output_size": [1, 1, 2],
 }
 AFFINE: Final = {"weight": values(3), "bias": values(3, seed=1)}
+STATISTICS: Final = {**AFFINE, "running_mean": values(3, seed=2), "running_var": values(3, seed=3)}
+SQUARE: Final = values(3, 3) + torch.eye(3, dtype=torch.float64)
+COLUMN: Final = values(3, 2, seed=1)
+PIVOTS: Final = torch.tensor([2, 3, 3], dtype=torch.int32)
+A_NUMBER: Final = torch.tensor(0.7, dtype=torch.float64)
+OF_A_LIST: Final = {"self": [values(2, 3)], "other": A_NUMBER}
+"""Of one tensor: to the number beside a longer list no gradient fits."""
+UNFOLDED: Final = {
+    "kernel_size": [2, 2],
+    "dilation": [1, 1],
+    "padding": [0, 0],
+    "stride": [1, 1],
+}
+FILLED: Final = {"dim": 1, "index": index(2, 0)}
 DOUBLE: Final = 7  # as schemas number dtypes
+
+
+def upsampling() -> Iterator[tuple[str, dict[str, Any]]]:
+    """What is enlarged, by one more along every dimension, and the gradients of that."""
+    for kind, dimensions in (
+        *(("linear", 1), ("bilinear", 2), ("bicubic", 2), ("trilinear", 3)),
+        *((kind, count) for kind in ("nearest", "nearest_exact") for count in (1, 2, 3)),
+        *((f"{kind}_aa", 2) for kind in ("bilinear", "bicubic", "lanczos")),
+    ):
+        before = [1, 1, 2, 3, 2][: 2 + dimensions]
+        after = [3, 4, 3][:dimensions]
+        plain, smoothed, _ = kind.partition("_aa")
+        name = f"{'_' if '_' in kind else ''}upsample_{plain}{dimensions}d{smoothed}"
+        yield name, {"self": values(*before), "output_size": after}
+        yield (
+            f"{name}_backward",
+            {"grad_output": values(1, 1, *after), "output_size": after, "input_size": before},
+        )
+
+
+def padding() -> Iterator[tuple[str, dict[str, Any]]]:
+    """One more on every side, and the gradients of that."""
+    for dimensions in (1, 2, 3):
+        sizes = [2, 3, 2][:dimensions]
+        given = {"self": values(1, *sizes), "padding": [1, 1] * dimensions}
+        grad = values(1, *(size + 2 for size in sizes), seed=1)
+        for kind in ("reflection", "replication"):
+            yield f"{kind}_pad{dimensions}d", given
+            yield f"{kind}_pad{dimensions}d_backward", {**given, "grad_output": grad}
+
 
 #: By operator, without the mark of its in-place form: arguments by name, where the schema does
 #: not tell.
@@ -185,8 +229,6 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "multi_margin_loss_backward": {"target": index(2, 0), "reduction": 0},
     "multilabel_margin_loss_forward": {"target": index([0, -1, 1], [2, 1, -1])},
     "_fft_r2c": {"dim": [1], "normalization": 0, "onesided": True},
-    "reflection_pad1d": {"padding": [1, 1]},
-    "replication_pad1d": {"padding": [1, 1]},
     "segment_reduce": {"reduce": "prod", "lengths": torch.tensor([1, 1])},
     "native_group_norm": {
         "input": values(1, 2, 3),
@@ -250,10 +292,94 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "view": {"size": [3, 2]},
     "view_as_complex": {"self": values(3, 2)},
     "view_as_real": {"self": values(3, 2)},
+    **dict(upsampling()),
+    **dict(padding()),
+    **{name: {"A": SQUARE} for name in ("_linalg_det", "_linalg_slogdet", "_linalg_eigh")},
+    "linalg_inv_ex": {"A": SQUARE},
+    **{name: {"self": SQUARE} for name in ("cholesky", "cholesky_inverse", "linalg_cholesky_ex")},
+    "linalg_matrix_exp": {"self": SQUARE},
+    "_linalg_solve_ex": {"A": SQUARE, "B": COLUMN},
+    "cholesky_solve": {"self": COLUMN, "input2": SQUARE},
+    "linalg_solve_triangular": {"self": SQUARE, "B": COLUMN, "upper": True},
+    "triangular_solve": {"self": COLUMN, "A": SQUARE},
+    "linalg_householder_product": {"input": COLUMN, "tau": values(2)},
+    "ormqr": {"self": COLUMN, "input2": values(2), "input3": values(3, 2, seed=2)},
+    "linalg_lu_solve": {"LU": SQUARE, "pivots": PIVOTS, "B": COLUMN},
+    "lu_unpack": {"LU_data": SQUARE, "LU_pivots": PIVOTS},
+    **{f"_foreach_{each}.Tensor": OF_A_LIST for each in ("add", "div", "mul")},
+    "_foreach_mm": {"mat2": [values(3, 2, seed=3), values(3, 2, seed=4)]},
+    **{
+        name: {**STATISTICS, "training": True, "eps": 0.5}
+        for name in (
+            *("_batch_norm_no_update", "_batch_norm_with_update"),
+            *("_batch_norm_with_update_functional", "_native_batch_norm_legit"),
+            *("_native_batch_norm_legit_functional", "_native_batch_norm_legit_no_training"),
+        )
+    },
+    "_fused_rms_norm": {"normalized_shape": [3], "weight": values(3)},
+    "_embedding_bag": {"indices": index(1, 0, 1), "offsets": index(0, 2)},
+    "_reshape_copy": {"size": [3, 2]},
+    "_unsafe_index.Tensor": {"indices": [index(1, 0, 1)]},
+    "_unsafe_index_put": {"indices": [index(1)], "values": values(3, seed=1)},
+    "affine_grid_generator": {"theta": values(1, 2, 3), "size": [1, 1, 2, 2]},
+    "avg_pool2d_backward": {**POOLING, "grad_output": values(1, 1, 2, 2), "padding": [0, 0]},
+    "max_pool2d_with_indices_backward": {
+        **OF_PLACES,
+        "grad_output": values(1, 1, 1, 2),
+        "self": values(1, 1, 2, 4),
+        "indices": index([[[0, 6]]]),
+        "kernel_size": [2, 2],
+        "stride": [1, 2],
+        "padding": [0, 0],
+        "dilation": [1, 1],
+    },
+    "constant_pad_nd": {"pad": [1, 2]},
+    "col2im": {**UNFOLDED, "self": values(4, 4), "output_size": [3, 3]},
+    "im2col": {**UNFOLDED, "self": values(1, 3, 3)},
+    "glu": {"self": values(2, 4)},
+    "glu_backward": {"self": values(2, 4), "grad_output": values(2, 2), "dim": 1},
+    "grid_sampler_2d": {
+        "input": values(1, 1, 3, 3),
+        "grid": values(1, 2, 2, 2),
+        **dict.fromkeys(("interpolation_mode", "padding_mode"), 0),
+    },
+    "grid_sampler_3d": {
+        "input": values(1, 1, 2, 3, 3),
+        "grid": values(1, 1, 2, 2, 3),
+        **dict.fromkeys(("interpolation_mode", "padding_mode"), 0),
+    },
+    "index_copy": {**FILLED, "source": values(2, 2, seed=1)},
+    "index_fill.int_Scalar": FILLED,
+    "index_fill.int_Tensor": {**FILLED, "value": A_NUMBER},
+    "index_reduce": {**FILLED, "source": values(2, 2, seed=1), "reduce": "mean"},
+    "nll_loss_backward": {
+        "grad_output": A_NUMBER,
+        "target": index(2, 0),
+        "total_weight": torch.tensor(2.0, dtype=torch.float64),
+    },
+    "nll_loss2d_backward": {
+        "grad_output": A_NUMBER,
+        "self": values(2, 3, 1, 2),
+        "target": index([[0, 2]], [[1, 0]]),
+        "ignore_index": -100,
+        "total_weight": torch.tensor(4.0, dtype=torch.float64),
+    },
+    "pixel_shuffle": {"self": values(1, 4, 2, 2), "upscale_factor": 2},
+    "pixel_unshuffle": {"self": values(1, 1, 4, 2), "downscale_factor": 2},
+    "special_zeta.self_scalar": {"self": 1.5},  # it is not defined below one
+    "unsafe_split_with_sizes": {"split_sizes": [1, 2], "dim": 1},
     "where.self": {"condition": MASK},
 }
 
+
+def positive(factor: Any) -> Any:
+    return factor @ factor.mT
+
+
 BEFORE: Final[dict[str, Callable[[Any], Any]]] = {
+    **dict.fromkeys(("aten::_linalg_eigh", "aten::cholesky"), positive),
+    "aten::linalg_cholesky_ex": positive,
+    **dict.fromkeys(("aten::cholesky_inverse", "aten::cholesky_solve"), torch.tril),
     "aten::_conj": torch.ops.aten.view_as_complex,
     "aten::view_as_real": torch.ops.aten.view_as_complex,
 }
