@@ -36,6 +36,11 @@ PRIMS: Final = words("nn_functional_normalize nn_functional_softsign special_i0e
 Python functions of meta tensors, whose ``prims`` its log shows: this package has no such
 operators."""
 
+GRIDS: Final = words("nn_functional_grid_sample grid_sampler_2d grid_sampler_3d")
+"""Where a release has formulas for their second gradients, those are functions in C++ that call
+more than a hundred operators, by the modes of interpolation and of padding, and this package has
+none of them yet."""
+
 OF_CONSTANTS: Final = words("fft_hfft2 fft_hfftn fft_ihfft2 fft_ihfftn")
 """In some releases C++ has constant references for their outputs, takes their ``out=`` forms for
 in-place ones of the input, and answers that, if Python is called in between."""
@@ -55,7 +60,7 @@ def texts(profile: Profile, ways: list[str]) -> Iterator[str]:
             call = samples_of.called(operator["call"], _named(other))
             lines = [f"return {_shown(operator, call)}"]
             yield _program(operator, other, lines, turn.of(ways))
-        yield from _gradients(operator)
+        yield from _gradients(operator, profile)
 
 
 def _samples(operator: SampledOperator) -> list[Sample]:
@@ -106,7 +111,7 @@ def _shown(operator: SampledOperator, result: str) -> str:
     return f"{result} + {samples_of.LARGE}" if operator["name"] in SPECTRA else result
 
 
-def _gradients(operator: SampledOperator) -> Iterator[str]:
+def _gradients(operator: SampledOperator, profile: Profile) -> Iterator[str]:
     """Of the first tensor, in the first sample where it has one, and the gradient's own; of all
     tensors, in the last."""
     name = operator["name"]
@@ -117,10 +122,15 @@ def _gradients(operator: SampledOperator) -> Iterator[str]:
     samples = [each for each in samples if "requires_grad" in each["tensors"][0]]
     if samples:
         yield _gradient(operator, samples[0], "x")
-        if name not in PRIMS:
+        if name not in PRIMS and not (name in GRIDS and _differentiates_grids(profile)):
             yield _second_gradient(operator, samples[0])
     if samples[1:]:
         yield _gradient(operator, samples[-1], _all(samples[-1]))
+
+
+def _differentiates_grids(profile: Profile) -> bool:
+    """Whether a release has formulas for the second gradients of ``GRIDS``."""
+    return "GridSampler2DBackwardBackward0" in profile.derivatives["nodes"]
 
 
 def _gradient(operator: SampledOperator, sample: Sample, of: str) -> str:

@@ -107,34 +107,34 @@ def test_none_for_a_dict_does_not_suit_the_function():
 
 
 def test_a_call_binds_before_it_looks_for_a_kernel():
-    assert "missing value" in refusal(torch.ops.aten.special_entr.default)
-    with pytest.raises(NotImplementedError, match="no kernel for aten::special_entr at Meta yet"):
-        torch.ops.aten.special_entr.default(X)
+    assert "missing value" in refusal(torch.ops.aten._lazy_clone.default)
+    with pytest.raises(NotImplementedError, match="no kernel for aten::_lazy_clone at Meta yet"):
+        torch.ops.aten._lazy_clone.default(X)
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        lambda: torch.ops.aten.special_entr,
-        lambda: torch.ops.aten.special_entr.op,
-        lambda: torch.ops.aten.special_entr.default,
-        lambda: torch.ops.aten.special_entr.default.op,
-        lambda: torch._C._jit_get_operation("aten::special_entr")[0],
-        lambda: torch._C._get_operation_overload("aten::special_entr", "")[0],
+        lambda: torch.ops.aten._lazy_clone,
+        lambda: torch.ops.aten._lazy_clone.op,
+        lambda: torch.ops.aten._lazy_clone.default,
+        lambda: torch.ops.aten._lazy_clone.default.op,
+        lambda: torch._C._jit_get_operation("aten::_lazy_clone")[0],
+        lambda: torch._C._get_operation_overload("aten::_lazy_clone", "")[0],
     ],
 )
 def test_every_way_to_call_an_operator_binds_first(path):
     message = refusal(path(), X, nosuch=1)
-    assert "Unknown keyword argument 'nosuch' for operator 'aten::special_entr'" in message or (
+    assert "Unknown keyword argument 'nosuch' for operator 'aten::_lazy_clone'" in message or (
         "expected at most 1 argument(s) but received 2" in message
     )
-    with pytest.raises(NotImplementedError, match="no kernel for aten::special_entr at Meta yet"):
+    with pytest.raises(NotImplementedError, match="no kernel for aten::_lazy_clone at Meta yet"):
         path()(X)
 
 
 def test_resolving_a_packet_calls_nothing():
     assert torch._C._jit_resolve_packet("aten::add", X, X) == "Tensor"
-    assert torch._C._jit_resolve_packet("aten::special_entr", X) == "default"
+    assert torch._C._jit_resolve_packet("aten::_lazy_clone", X) == "default"
     message = refusal(torch._C._jit_resolve_packet, "aten::add", X, "y")
     assert message == refusal(torch.ops.aten.add, X, "y")
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from mindtorch_v2.autograd.at import call
 from mindtorch_v2.kernels.accumulating import add_in_turn
+from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
@@ -147,20 +148,30 @@ def _bags(
     """``_embedding_bag_cpu_impl``."""
     _check_ranks(weight, indices, offsets)
     indices, offsets = _promoted(indices, offsets)
-    _check_arguments(weight, indices, offsets, mode, per_sample_weights, include_last_offset)
-    count = offsets._sizes[0] - include_last_offset
-    output = call("zero_", new_tensor((count, weight._sizes[1]), weight._dtype, weight._device))
+    _check_dtypes(weight, indices, offsets)
+    count = max(size_at(offsets, 0) - include_last_offset, 0)  # if below, that is refused
     fast = mode != MAX and is_fast_path(weight, per_sample_weights, padding_idx)
-    integers, device = offsets._dtype, offsets._device
-    of_bags = offsets if count == offsets._sizes[0] else call("narrow", offsets, 0, 0, count)
     is_needless = fast and mode == SUM
-    no_bags = new_tensor((0,), integers, device)
-    offset2bag = no_bags if is_needless else _bag_of_each(of_bags, indices)
     sized = needs_grad or mode != SUM
-    bag_size = new_tensor((count,) if sized else offsets._sizes, integers, device)
+    shape, bags_shape = (count, weight._sizes[1]), (count,) if sized else offsets._sizes
+    output = new_tensor(shape, weight._dtype, weight._device)
+    offset2bag, bag_size, chosen = (
+        new_tensor(each, offsets._dtype, offsets._device)
+        for each in (
+            (0,) if is_needless else indices._sizes[:1],
+            bags_shape,
+            shape if mode == MAX else bags_shape,
+        )
+    )
+    for name in ("_embedding_bag", "_embedding_bag_forward_only"):  # meta's are those of a GPU
+        foretell(f"aten::{name}", output, offset2bag, bag_size, chosen)
+    _check_arguments(weight, indices, offsets, mode, per_sample_weights, include_last_offset)
+    call("zero_", output)
+    of_bags = offsets if count == offsets._sizes[0] else call("narrow", offsets, 0, 0, count)
+    if not is_needless:
+        offset2bag = _bag_of_each(of_bags, indices)
     sizes = np.diff(value_array(of_bags), append=indices._sizes[0])
-    shape = (count, weight._sizes[1]) if mode == MAX else bag_size._sizes
-    chosen = call("zero_", new_tensor(shape, integers, device))
+    call("zero_", chosen)
     read = _Read(value_array(indices).reshape(-1), weight._sizes[0], padding_idx)
     if fast:
         bags = read.in_one_pass(value_array(offsets), include_last_offset=include_last_offset)
@@ -200,6 +211,12 @@ def _check_ranks(weight: Tensor, indices: Tensor, offsets: Tensor) -> None:
             )
 
 
+def _check_dtypes(weight: Tensor, indices: Tensor, offsets: Tensor) -> None:
+    _check_dtype(indices, "indices", _INTEGERS)
+    _check_dtype(offsets, "offsets", _INTEGERS)
+    _check_dtype(weight, "weight", _FLOATS)
+
+
 def _check_arguments(
     weight: Tensor,
     indices: Tensor,
@@ -208,9 +225,6 @@ def _check_arguments(
     per_sample_weights: Tensor | None,
     include_last_offset: bool,
 ) -> None:
-    _check_dtype(indices, "indices", _INTEGERS)
-    _check_dtype(offsets, "offsets", _INTEGERS)
-    _check_dtype(weight, "weight", _FLOATS)
     if size_at(offsets, 0):
         values, count = value_array(offsets).reshape(-1), indices._sizes[0]
         if values[0] != 0:
@@ -248,7 +262,7 @@ def is_fast_path(weight: Tensor, per_sample_weights: Tensor | None, padding_idx:
     return (
         weight._dtype in _IN_ONE_PASS
         and weight._strides[1] == 1
-        and (per_sample_weights is None or per_sample_weights._strides[0] == 1)
+        and (per_sample_weights is None or per_sample_weights._strides[:1] == (1,))
         and padding_idx < 0
     )
 

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.pointwise import as_array
@@ -96,10 +97,8 @@ def spectrum_strides(
 # --- the kernels --------------------------------------------------------------------------------
 
 
-def _spectrum(
-    self: Tensor, sizes: Sequence[int], dims: Sequence[int], dtype: DType, transform: Transform
-) -> Tensor:
-    """``_exec_fft``: a tensor of these sizes; RuntimeError for what MKL has no plan for."""
+def _new_spectrum(self: Tensor, sizes: Sequence[int], dims: Sequence[int], dtype: DType) -> Tensor:
+    """For ``_exec_fft``, a tensor of these sizes; RuntimeError for what MKL has no plan for."""
     batch = _batch_dims(len(self._sizes), dims)
     strides = spectrum_strides(self, sizes, batch, dims)
     real = self._dtype.to_real()
@@ -110,7 +109,16 @@ def _spectrum(
         raise worded("fft of no signals")
     if len(dims) > _MOST_DIMS:
         raise worded("fft of too many dimensions")
-    result = new_tensor(sizes, dtype, self._device, strides)
+    return new_tensor(sizes, dtype, self._device, strides)
+
+
+def _foretold(name: str, result: Tensor) -> Tensor:
+    """On meta it lies as on a GPU, or row-major."""
+    foretell(f"aten::{name}", result)
+    return result
+
+
+def _transformed(self: Tensor, result: Tensor, transform: Transform) -> Tensor:
     store(result, quietly(transform, _doubles(self)))
     return result
 
@@ -149,7 +157,8 @@ def fft_c2c(self: Tensor, dim: Sequence[int], normalization: int, forward: bool)
             return _scaled(np.fft.fftn(values, axes=dim), scale)
         return _scaled(np.fft.ifftn(values, axes=dim, norm="forward"), scale)
 
-    return _spectrum(self, sizes, sorted_dims(self, dim), self._dtype, transform)
+    result = _new_spectrum(self, sizes, sorted_dims(self, dim), self._dtype)
+    return _transformed(self, _foretold("_fft_c2c", result), transform)
 
 
 @kernel("aten::_fft_r2c")
@@ -164,7 +173,8 @@ def fft_r2c(self: Tensor, dim: Sequence[int], normalization: int, onesided: bool
         return half if onesided else _both_sides(half, dim, sizes[dim[-1]])
 
     dims = sorted_dims(self, dim, exclude_last=True)
-    return _spectrum(self, sizes, dims, self._dtype.to_complex(), transform)
+    result = _new_spectrum(self, sizes, dims, self._dtype.to_complex())
+    return _transformed(self, _foretold("_fft_r2c", result), transform)
 
 
 def onesided_sizes(self: Tensor, dims: Sequence[int]) -> list[int]:
@@ -190,12 +200,17 @@ def fft_c2r(self: Tensor, dim: Sequence[int], normalization: int, last_dim_size:
     if not self._dtype.is_complex:
         raise worded("fft of real numbers", Float=CPP_NAMES[self._dtype])
     *others, last = dim
-    input = fft_c2c(self, others, normalization, False) if others else self
-    sizes = list(input._sizes)
+    sizes = list(self._sizes)
     sizes[last] = last_dim_size
     scale = _scale(normalization, sizes, [last])
-    return _spectrum(
-        *(input, sizes, [last], self._dtype.to_real()),
+    input = self
+    if others:
+        input = _new_spectrum(self, self._sizes, sorted_dims(self, others), self._dtype)
+    result = _foretold("_fft_c2r", _new_spectrum(input, sizes, [last], self._dtype.to_real()))
+    if others:
+        input = fft_c2c(self, others, normalization, False)
+    return _transformed(
+        *(input, result),
         lambda values: _scaled(np.fft.irfft(values, last_dim_size, last, norm="forward"), scale),
     )
 

@@ -14,6 +14,7 @@ import numpy as np
 from mindtorch_v2.autograd.at import CONTIGUOUS, suggest_memory_format
 from mindtorch_v2.context import alert_not_deterministic
 from mindtorch_v2.kernels.cpu.windows import resized
+from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS, dispatch
@@ -87,6 +88,7 @@ def _unpooled(
     """Of one place the last value.  RuntimeError for a place that there is not."""
     dims = len(output_size)
     output = resized(out, (*self._sizes[:-dims], *output_size), self, self._dtype, format)
+    foretell(f"aten::max_unpool{dims}d", output)  # which on meta is row-major
     if not numel(output._sizes):
         return output
     channels_last = format is not CONTIGUOUS
