@@ -17,7 +17,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.switches import HALVES
+from mindtorch_v2.kernels.switches import HALVES, dispatch_over
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.copying import store, value_array
@@ -390,10 +390,11 @@ def _embedding_bag_dense_backward(
         add_in_turn(total, places, grads[filled], dtype)
         store(made, total)
         return made
-    rows, bags = value_array(indices), value_array(offset2bag)
+    _check_places(indices, offset2bag, bag_size, per_sample_weights, grad, num_weights, mode)
+    rows, bags = value_array(indices), value_array(offset2bag)[: indices._sizes[0]]
     factors = np.ones(rows.size)
     if per_sample_weights is not None:
-        factors = as_array(per_sample_weights, dtype).astype(np.float64)
+        factors = as_array(per_sample_weights, dtype).astype(np.float64)[: rows.size]
     if scale_grad_by_freq:
         factors = factors / _counts(rows, num_weights)
     if mode == MEAN:
@@ -404,6 +405,42 @@ def _embedding_bag_dense_backward(
     add_in_turn(total, rows[kept], rounded(scale * grads[bags[kept]], dtype), dtype)
     store(made, total)
     return made
+
+
+def _check_places(
+    indices: Tensor,
+    offset2bag: Tensor,
+    bag_size: Tensor,
+    weights: Tensor | None,
+    grad: Tensor,
+    num_weights: int,
+    mode: int,
+) -> None:
+    """Of gradients of sums and means; also for what torch would read outside of its memory."""
+    if mode not in (SUM, MEAN) or (mode == MEAN and weights is not None):
+        raise RuntimeError("mode == MODE_SUM INTERNAL ASSERT FAILED, please report a bug.")
+    if len(indices._sizes) != 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    count = indices._sizes[0]
+    for each in (offset2bag, weights):
+        if each is not None and (len(each._sizes) != 1 or each._sizes[0] < count):
+            raise IndexError("index out of range in self")
+    name = "_embedding_bag_dense_backward_cpu_sum_mean"
+    dispatch_over(frozenset(_INTEGERS), name, indices._dtype)
+    expected_dtypes = [(offset2bag, indices), (bag_size, indices)]
+    if weights is not None:
+        expected_dtypes.append((weights, grad))
+    for each, like in expected_dtypes:
+        if each._dtype is not like._dtype:
+            raise RuntimeError(
+                f"expected scalar type {CPP_NAMES[like._dtype]} but found {CPP_NAMES[each._dtype]}"
+            )
+    bags = value_array(offset2bag)[:count]
+    sizes = [(value_array(indices), num_weights), (bags, grad._sizes[0])]
+    if mode == MEAN:
+        sizes.append((bags, bag_size._sizes[0] if len(bag_size._sizes) == 1 else 0))
+    if len(grad._sizes) != 2 or any(((at < 0) | (at >= size)).any() for at, size in sizes):
+        raise IndexError("index out of range in self")
 
 
 def _counts(rows: Array, num_weights: int) -> Array:
