@@ -384,7 +384,8 @@ def _embedding_bag_dense_backward(
     grads, sizes = as_array(grad, dtype), value_array(bag_size)
     total = np.zeros(tuple(made._sizes), grads.dtype)
     if mode == MAX:
-        filled = np.flatnonzero(sizes)
+        filled = np.argwhere(sizes).reshape(-1)
+        _check_largest(grad, maximum_indices, filled, num_weights)
         rows = value_array(maximum_indices)[filled]
         places = (rows, np.broadcast_to(np.arange(rows.shape[1]), rows.shape))
         add_in_turn(total, places, grads[filled], dtype)
@@ -405,6 +406,26 @@ def _embedding_bag_dense_backward(
     add_in_turn(total, rows[kept], rounded(scale * grads[bags[kept]], dtype), dtype)
     store(made, total)
     return made
+
+
+def _check_largest(grad: Tensor, largest: Tensor, filled: Array, num_weights: int) -> None:
+    """Of gradients of largest elements, of the bags that have any."""
+    for each in (largest, grad):
+        if len(each._sizes) != 2 or (filled >= each._sizes[0]).any():
+            raise IndexError("index out of range in self")
+    if largest._dtype not in _INTEGERS:
+        raise RuntimeError(
+            "index_add_(): Expected dtype int32/int64 for index but got: "
+            f"{CPP_NAMES[largest._dtype]}"
+        )
+    rows, columns = value_array(largest)[filled], largest._sizes[1]
+    if columns != grad._sizes[1]:
+        raise IndexError(
+            f"select(): index {columns} out of range for tensor of size {[*largest._sizes]} at "
+            "dimension 1"
+        )
+    if ((rows < 0) | (rows >= num_weights)).any():
+        raise IndexError("index out of range in self")
 
 
 def _check_places(
