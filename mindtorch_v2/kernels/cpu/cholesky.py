@@ -40,6 +40,7 @@ from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -145,9 +146,25 @@ def cholesky_out(self: Tensor, upper: bool, out: Tensor) -> Any:
 
 @kernel("aten::_cholesky_solve_helper")
 def cholesky_solve_helper(self: Tensor, a: Tensor, upper: bool) -> Tensor:
+    for each in (self, a):
+        if len(each._sizes) < 2:
+            raise RuntimeError(
+                "tensor.mT is only supported on matrices or batches of matrices. Got "
+                f"{len(each._sizes)}-D tensor."
+            )
     result = clone_column_major(self)
     dispatch_over(COMPUTED, "cholesky_solve_cpu", self._dtype)
-    write(result, lapack.potrs(value_array(a), value_array(self), upper=upper))
+    if a._dtype is not self._dtype:
+        raise RuntimeError(
+            f"expected scalar type {CPP_NAMES[self._dtype]} but found {CPP_NAMES[a._dtype]}"
+        )
+    *batch, rows, columns = a._sizes
+    if columns < rows or [*self._sizes[:-1]] != [*batch, rows]:  # torch reads outside of its memory
+        raise RuntimeError(
+            f"cholesky_solve: factors of shape {[*a._sizes]} don't fit {[*self._sizes]}"
+        )
+    factors = value_array(a)[..., :rows]  # LAPACK reads no more of it
+    write(result, lapack.potrs(factors, value_array(self), upper=upper))
     return result
 
 

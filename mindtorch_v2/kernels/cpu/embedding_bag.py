@@ -18,7 +18,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.switches import HALVES
+from mindtorch_v2.kernels.switches import HALVES, dispatch_over
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.copying import store, value_array
@@ -398,16 +398,18 @@ def _embedding_bag_dense_backward(
     grads, sizes = as_array(grad, dtype), value_array(bag_size)
     total = np.zeros(tuple(made._sizes), grads.dtype)
     if mode == MAX:
-        filled = np.flatnonzero(sizes)
+        filled = np.argwhere(sizes).reshape(-1)
+        _check_largest(grad, maximum_indices, filled, num_weights)
         rows = value_array(maximum_indices)[filled]
         places = (rows, np.broadcast_to(np.arange(rows.shape[1]), rows.shape))
         add_in_turn(total, places, grads[filled], dtype)
         store(made, total)
         return made
-    rows, bags = value_array(indices), value_array(offset2bag)
+    _check_places(indices, offset2bag, bag_size, per_sample_weights, grad, num_weights, mode)
+    rows, bags = value_array(indices), value_array(offset2bag)[: indices._sizes[0]]
     factors = np.ones(rows.size)
     if per_sample_weights is not None:
-        factors = as_array(per_sample_weights, dtype).astype(np.float64)
+        factors = as_array(per_sample_weights, dtype).astype(np.float64)[: rows.size]
     if scale_grad_by_freq:
         factors = factors / _counts(rows, num_weights)
     if mode == MEAN:
@@ -418,6 +420,62 @@ def _embedding_bag_dense_backward(
     add_in_turn(total, rows[kept], rounded(scale * grads[bags[kept]], dtype), dtype)
     store(made, total)
     return made
+
+
+def _check_largest(grad: Tensor, largest: Tensor, filled: Array, num_weights: int) -> None:
+    """Of gradients of largest elements, of the bags that have any."""
+    for each in (largest, grad):
+        if len(each._sizes) != 2 or (filled >= each._sizes[0]).any():
+            raise IndexError("index out of range in self")
+    if largest._dtype not in _INTEGERS:
+        raise RuntimeError(
+            "index_add_(): Expected dtype int32/int64 for index but got: "
+            f"{CPP_NAMES[largest._dtype]}"
+        )
+    rows, columns = value_array(largest)[filled], largest._sizes[1]
+    if columns != grad._sizes[1]:
+        raise IndexError(
+            f"select(): index {columns} out of range for tensor of size {[*largest._sizes]} at "
+            "dimension 1"
+        )
+    if ((rows < 0) | (rows >= num_weights)).any():
+        raise IndexError("index out of range in self")
+
+
+def _check_places(
+    indices: Tensor,
+    offset2bag: Tensor,
+    bag_size: Tensor,
+    weights: Tensor | None,
+    grad: Tensor,
+    num_weights: int,
+    mode: int,
+) -> None:
+    """Of gradients of sums and means; also for what torch would read outside of its memory."""
+    if mode not in (SUM, MEAN) or (mode == MEAN and weights is not None):
+        raise RuntimeError("mode == MODE_SUM INTERNAL ASSERT FAILED, please report a bug.")
+    if len(indices._sizes) != 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    count = indices._sizes[0]
+    for each in (offset2bag, weights):
+        if each is not None and (len(each._sizes) != 1 or each._sizes[0] < count):
+            raise IndexError("index out of range in self")
+    name = "_embedding_bag_dense_backward_cpu_sum_mean"
+    dispatch_over(frozenset(_INTEGERS), name, indices._dtype)
+    expected_dtypes = [(offset2bag, indices), (bag_size, indices)]
+    if weights is not None:
+        expected_dtypes.append((weights, grad))
+    for each, like in expected_dtypes:
+        if each._dtype is not like._dtype:
+            raise RuntimeError(
+                f"expected scalar type {CPP_NAMES[like._dtype]} but found {CPP_NAMES[each._dtype]}"
+            )
+    bags = value_array(offset2bag)[:count]
+    sizes = [(value_array(indices), num_weights), (bags, grad._sizes[0])]
+    if mode == MEAN:
+        sizes.append((bags, bag_size._sizes[0] if len(bag_size._sizes) == 1 else 0))
+    if len(grad._sizes) != 2 or any(((at < 0) | (at >= size)).any() for at, size in sizes):
+        raise IndexError("index out of range in self")
 
 
 def _counts(rows: Array, num_weights: int) -> Array:

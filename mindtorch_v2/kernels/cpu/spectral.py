@@ -94,6 +94,19 @@ def spectrum_strides(
     return tuple(strides[dim] for dim in range(len(sizes)))
 
 
+def _check_dims(self: Tensor, dims: Sequence[int]) -> None:
+    """RuntimeError for what is no dimension: torch looks for its size outside of the sizes."""
+    rank = len(self._sizes)
+    for dim in dims:
+        if not -rank <= dim < rank:
+            raise RuntimeError(f"fft: dimension {dim} is none of a tensor of {rank} dimensions")
+
+
+def _check_last(dims: Sequence[int]) -> None:
+    if not dims:
+        raise RuntimeError("ArrayRef: attempted to access back() of empty list")
+
+
 # --- the kernels --------------------------------------------------------------------------------
 
 
@@ -149,6 +162,7 @@ def fft_c2c(self: Tensor, dim: Sequence[int], normalization: int, forward: bool)
         raise worded("fft of real numbers", Float=CPP_NAMES[self._dtype])
     if not dim:
         return _CLONE(self, memory_format=None)
+    _check_dims(self, dim)
     sizes = self._sizes
     scale = _scale(normalization, sizes, dim)
 
@@ -165,6 +179,8 @@ def fft_c2c(self: Tensor, dim: Sequence[int], normalization: int, forward: bool)
 def fft_r2c(self: Tensor, dim: Sequence[int], normalization: int, onesided: bool) -> Tensor:
     if not self._dtype.is_floating_point:
         raise worded("fft of complex numbers as real ones", ComplexFloat=CPP_NAMES[self._dtype])
+    _check_last(dim)
+    _check_dims(self, dim)
     sizes = onesided_sizes(self, dim) if onesided else self._sizes
     scale = _scale(normalization, self._sizes, dim)
 
@@ -199,6 +215,8 @@ def fft_c2r(self: Tensor, dim: Sequence[int], normalization: int, last_dim_size:
     """The last dimension after the others."""
     if not self._dtype.is_complex:
         raise worded("fft of real numbers", Float=CPP_NAMES[self._dtype])
+    _check_last(dim)
+    _check_dims(self, dim)
     *others, last = dim
     sizes = list(self._sizes)
     sizes[last] = last_dim_size
