@@ -21,12 +21,9 @@ LN2: Final = math.log(2)
 LN10: Final = math.log(10)
 
 _MODULES: Final = (
-    *("clamp", "elementwise", "layouts", "linalg", "losses", "nn", "normalization"),
-    *("reductions", "scattering", "shapes", "special", "strided"),
-    *("reductions", "scattering", "shapes", "spectral", "strided"),
-    *("reductions", "scattering", "shapes", "solving", "strided"),
     *("clamp", "decompositions", "elementwise", "layouts", "linalg", "losses", "nn"),
-    *("normalization", "reductions", "reflections", "scattering", "shapes", "solving", "strided"),
+    *("normalization", "reductions", "reflections", "scattering", "shapes", "solving"),
+    *("special", "spectral", "strided"),
 )
 
 
