@@ -70,7 +70,7 @@ def _promoted(indices: Tensor, offsets: Tensor) -> tuple[Any, Any]:
 
 @kernel("aten::embedding_bag", key="CompositeImplicitAutograd")
 def embedding_bag(*stack: Any) -> Any:
-    return embedding_bag_padding_idx(*stack, None)
+    return embedding_bag_padding_idx(*(*stack, None))
 
 
 @kernel("aten::embedding_bag.padding_idx", key="CompositeImplicitAutograd")
