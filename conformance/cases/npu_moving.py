@@ -18,8 +18,13 @@ _FROM_VALUES: Final = frozenset(("tensor", "as_tensor", "asarray"))
 _HOST: Final = frozenset(("Generator",))
 """Random numbers are drawn on the CPU."""
 _MODULES: Final = frozenset(
-    ("Linear", "Embedding", "LayerNorm", "Conv2d", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
+    (
+        *("Linear", "Embedding", "LayerNorm", "RMSNorm", "Conv2d"),
+        *("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"),
+        *("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"),
+    )
 )
+"""Those with parameters or buffers, which take a device."""
 _WITHOUT: Final = re.compile(
     "|".join(
         (
