@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from conformance.extract import pools, takes
+from conformance.extract import _pools, takes
 from conformance.extract.tensors import dtypes
 from conformance.extract.values import short
 
@@ -164,7 +164,7 @@ CALLS: tuple[Ask, ...] = (
         *(zeros(dtype, 1, 1, 2, 2), zeros(dtype, *IMAGE), [2, 2], [2, 2], [0, 0], [1, 1], False),
         torch.zeros(1, 1, 2, 2, dtype=torch.int64),
     ),
-    *pools.CALLS,
+    *_pools.CALLS,
     lambda dtype: A._slow_conv2d_forward(
         zeros(dtype, *IMAGE), zeros(dtype, 1, 1, 2, 2), [2, 2], None, [1, 1], [0, 0]
     ),
@@ -201,7 +201,7 @@ def extract() -> dict[str, Any]:
                 error_of(partial(ask, torch.ones(2, 1, 3), torch.ones(1, 1, 0)))[1]
                 for ask in (torch.conv1d, torch.conv_transpose1d)
             ],
-            "habits": {name: bool(ask()) for name, ask in {**HABITS, **pools.HABITS}.items()},
+            "habits": {name: bool(ask()) for name, ask in {**HABITS, **_pools.HABITS}.items()},
         }
 
 

@@ -18,7 +18,7 @@ from torchgen.gen import parse_native_yaml
 from torchgen.packaged.autograd import gen_python_functions as generator
 
 from conformance.extract import require
-from conformance.extract.literals import literals
+from conformance.extract._literals import literals
 
 PACKAGED = Path(torchgen.__path__[0]) / "packaged"
 LIBRARIES = list((Path(torch.__path__[0]) / "lib").glob("*torch_python.*"))

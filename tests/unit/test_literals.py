@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from conformance.extract.literals import literals
+from conformance.extract._literals import literals
 from mindtorch_v2 import profile
 
 SIGNATURE = re.compile(r"\w+\([^()]*\)")
