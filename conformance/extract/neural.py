@@ -6,7 +6,6 @@ each with the dtypes that it refuses: calls of every dtype are tried, and what r
 name.
 """
 
-import os
 import re
 import warnings
 from collections.abc import Callable
@@ -15,9 +14,17 @@ from inspect import signature
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from conformance.extract import _pools, takes
+from conformance.extract import _attention, _matrices, _pools, takes
+from conformance.extract._asking import (
+    error_of,
+    in_a_fork,
+    is_reached,
+    is_refused,
+    meta,
+    options_of,
+    warns,
+)
 from conformance.extract.tensors import dtypes
 from conformance.extract.values import short
 
@@ -183,10 +190,9 @@ CALLS: tuple[Ask, ...] = (
 )
 
 
-def gradient_of_no_determinant() -> torch.Tensor | None:
-    nothing = torch.empty(0, 0, requires_grad=True)
-    torch.linalg.det(nothing).backward()
-    return nothing.grad
+def questions() -> dict[str, Callable[[], bool]]:
+    """All that is asked, by what it is about."""
+    return {**HABITS, **_matrices.HABITS, **_attention.HABITS, **_pools.HABITS}
 
 
 def extract() -> dict[str, Any]:
@@ -201,7 +207,7 @@ def extract() -> dict[str, Any]:
                 error_of(partial(ask, torch.ones(2, 1, 3), torch.ones(1, 1, 0)))[1]
                 for ask in (torch.conv1d, torch.conv_transpose1d)
             ],
-            "habits": {name: bool(ask()) for name, ask in {**HABITS, **_pools.HABITS}.items()},
+            "habits": {name: bool(ask()) for name, ask in questions().items()},
         }
 
 
@@ -238,14 +244,6 @@ def switches() -> dict[str, str]:
                 if refused and short(dtype) not in found.setdefault(refused[1], []):
                     found[refused[1]].append(short(dtype))
     return {name: " ".join(sorted(names)) for name, names in sorted(found.items())}
-
-
-def error_of(ask: Callable[[], object]) -> tuple[str, str]:
-    try:
-        ask()
-    except Exception as error:
-        return type(error).__name__, str(error)
-    raise AssertionError("torch took what it used to refuse")
 
 
 def draws_two_words() -> bool:
@@ -288,86 +286,9 @@ def nll_refusal(labels: torch.Tensor, rows: torch.Tensor = ROWS) -> str:
     return error_of(lambda: A.nll_loss_forward(rows, labels, None, 1, -100))[1]
 
 
-def meta(sizes: tuple[int, ...]) -> torch.Tensor:
-    return torch.zeros(sizes, device="meta")
-
-
 def gradient_of_other_channels() -> torch.Tensor:
     """Of a replicated volume that has one channel, where its padding has two."""
     return A.replication_pad3d_backward(torch.ones(2, 1, 1, 1), torch.ones(1, 1, 1, 1), [0] * 6)
-
-
-def is_refused(ask: Callable[[], object]) -> bool:
-    try:
-        ask()
-    except Exception:
-        return True
-    return False
-
-
-def in_a_fork(ask: Callable[[], bool]) -> bool:
-    """The answer of a process of its own; no if that does not live to give it."""
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if ask() else 1)
-    return os.waitpid(child, 0)[1] == 0
-
-
-def warns(ask: Callable[[], object]) -> bool:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        ask()
-    return bool(caught)
-
-
-def options_of(operator: object, ask: Callable[[], object]) -> list[Any]:
-    """The values of the options that an operator is called with, where ``ask`` reaches it."""
-    found: list[Any] = []
-
-    class Watch(TorchDispatchMode):
-        def __torch_dispatch__(
-            self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-        ) -> Any:
-            if func is operator:
-                found.extend((kwargs or {}).values())
-            return func(*args, **(kwargs or {}))
-
-    with Watch():
-        ask()
-    return found
-
-
-def attention_with(bias_k: Any = None, **options: Any) -> object:
-    """Of two queries by one head."""
-    return torch.nn.functional.multi_head_attention_forward(
-        *([ROWS] * 3), 2, 1, torch.ones(6, 2), None, bias_k, None, False, 0.0, ROWS, None, **options
-    )
-
-
-def fuses_groups() -> bool:
-    """Whether heads that share keys are for the one kernel of attention, if they may share any."""
-    heads = torch.ones(1, 2, 1, 1)
-    try:
-        choice: int = A._fused_sdp_choice(heads, *[heads[:, :1]] * 2, enable_gqa=True)
-    except RuntimeError:
-        return False
-    return choice == 1
-
-
-def is_reached(operator: object, ask: Callable[[], object]) -> bool:
-    """Whether an operator is called where ``ask`` reaches it."""
-    found: list[object] = []
-
-    class Watch(TorchDispatchMode):
-        def __torch_dispatch__(
-            self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-        ) -> Any:
-            found.append(func)
-            return func(*args, **(kwargs or {}))
-
-    with Watch():
-        ask()
-    return operator in found
 
 
 def gradient_at_origin() -> torch.Tensor:
@@ -420,24 +341,6 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "isin takes no bfloat16": lambda: (
         is_refused(lambda: torch.isin(torch.ones(1, dtype=torch.bfloat16), torch.ones(1)))
-    ),
-    "square matrices on meta are asserted": lambda: (
-        error_of(lambda: torch.linalg.inv_ex(torch.empty(2, 3, device="meta")))[0]
-        == "AssertionError"
-    ),
-    "linalg_solve factors what it is given": lambda: (
-        torch.linalg.inv_ex(torch.tensor([[1.0, 2, 3], [0, 0, 4], [0, 0, 5]]))[1].item() == 2
-    ),
-    "a determinant of nothing has a gradient": lambda: (gradient_of_no_determinant() is not None),
-    "ldl_solve looks at its pivots": lambda: (
-        is_refused(
-            lambda: torch.linalg.ldl_solve(
-                torch.ones(1, 1), torch.zeros(1, dtype=torch.int32), torch.ones(1, 0)
-            )
-        )
-    ),
-    "the dimensions of no matrix are told on meta": lambda: (
-        "got 1" in error_of(lambda: torch.linalg.inv_ex(torch.empty(2, device="meta")))[1]
     ),
     "padding takes the usual dimensions alone": lambda: (
         is_refused(lambda: A.reflection_pad1d(torch.ones(1, 1, 1, 2), [0, 0]))
@@ -697,73 +600,10 @@ HABITS: dict[str, Callable[[], bool]] = {
     "cdist on meta takes mode 0": lambda: takes(
         lambda: A._cdist_forward(*[ROWS.to("meta")] * 2, 1.0, 0)
     ),
-    "attention lies as its queries do": lambda: (
-        A._scaled_dot_product_flash_attention_for_cpu(*[torch.ones(1, 2, 3, 1)] * 3)[0].stride(1)
-        == 3
-    ),
-    "attention of groups of heads is fused": fuses_groups,
-    "attention of halves is in floats": lambda: is_reached(
-        A._to_copy.default,
-        lambda: torch.nn.functional.scaled_dot_product_attention(*[zeros(torch.half, 2, 2)] * 3),
-    ),
-    "attention to nothing is zero": lambda: is_reached(
-        A.zeros.default,
-        lambda: torch.nn.functional.scaled_dot_product_attention(*[ROWS[:0]] * 3),
-    ),
-    "attention on meta has sums of doubles": lambda: (
-        A._scaled_dot_product_flash_attention_for_cpu(
-            *[torch.ones(1, 1, 1, 1, dtype=torch.float64, device="meta")] * 3
-        )[1].dtype
-        is torch.float64
-    ),
-    "attention rounds products of halves": lambda: (
-        A._scaled_dot_product_flash_attention_for_cpu(
-            *[torch.arange(384.0).remainder(7).div(7).half().view(2, 6, 4, 8)] * 3
-        )[0][0, 0, 0, 1].item()
-        == 0.3388671875
-    ),
-    "attention tells which bias is missing": lambda: (
-        "bias_v is None" in error_of(lambda: attention_with(bias_k=ROWS))[1]
-    ),
-    "attention tells a mask's sizes apart": lambda: (
-        "shape[1]" in error_of(lambda: attention_with(key_padding_mask=ROWS[0, :1] == 0))[1]
-    ),
-    "attention fills its mask": lambda: is_reached(
-        A.masked_fill_.Scalar,
-        lambda: torch.nn.functional.scaled_dot_product_attention(
-            ROWS.clone().requires_grad_(), ROWS, ROWS, is_causal=True
-        ),
-    ),
-    "attention reshapes its rows": lambda: is_reached(
-        A._unsafe_view.default,
-        lambda: torch.nn.functional.multi_head_attention_forward(
-            *([torch.ones(2, 4)] * 3),
-            *(4, 2, torch.ones(12, 4), torch.ones(12), None, None, False, 0.0),
-            *(torch.ones(4, 4), None),
-        ),
-    ),
     "lengths of a cosine are bounded by a tensor": lambda: is_reached(
         A.clamp_min_.Tensor, lambda: torch.cosine_similarity(ROWS, ROWS)
     ),
     "chunks of any strides are joined": lambda: takes(
         lambda: torch._chunk_cat([torch.ones(6).as_strided((2, 3), (1, 2))], 0, 1)
-    ),
-    "bags on meta are weighed in one dtype": lambda: is_refused(
-        lambda: A._embedding_bag(
-            *(ROWS.to("meta"), LABELS, LABELS),
-            per_sample_weights=torch.ones(2, dtype=torch.float64, device="meta"),
-        )
-    ),
-    "bags of one length have no last offset": lambda: (
-        len(torch.nn.functional.embedding_bag(LABELS[None], ROWS, include_last_offset=True)) == 1
-    ),
-    "the largest norm of none is zero": lambda: takes(
-        lambda: torch.linalg.matrix_norm(torch.ones(2, 0), 1)
-    ),
-    "ormqr counts its reflections": lambda: is_refused(
-        lambda: torch.ormqr(torch.ones(2, 2), torch.ones(1), torch.ones(2, 2))
-    ),
-    "a norm by its name is misspelt": lambda: (
-        "mut be" in error_of(lambda: torch.linalg.norm(torch.ones(1), "fro", dim=[]))[1]
     ),
 }
