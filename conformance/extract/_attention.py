@@ -1,4 +1,4 @@
-"""Questions about attention and bags of embeddings, for ``neural.json``: see
+"""Questions about attention, bags of embeddings and distances, for ``neural.json``: see
 :mod:`conformance.extract.neural`."""
 
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from conformance.extract import takes
 from conformance.extract._asking import error_of, is_reached, is_refused
 
 A = torch.ops.aten
@@ -88,5 +89,14 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "bags of one length have no last offset": lambda: (
         len(torch.nn.functional.embedding_bag(LABELS[None], ROWS, include_last_offset=True)) == 1
+    ),
+    "cdist on meta tells a dtype": lambda: (
+        "torch" in error_of(lambda: torch.cdist(*[LABELS[None].to("meta")] * 2))[1]
+    ),
+    "cdist on meta takes mode 0": lambda: takes(
+        lambda: A._cdist_forward(*[ROWS.to("meta")] * 2, 1.0, 0)
+    ),
+    "lengths of a cosine are bounded by a tensor": lambda: is_reached(
+        A.clamp_min_.Tensor, lambda: torch.cosine_similarity(ROWS, ROWS)
     ),
 }

@@ -190,7 +190,7 @@ CALLS: tuple[Ask, ...] = (
 )
 
 
-def questions() -> dict[str, Callable[[], bool]]:
+def questions() -> dict[str, Callable[[], object]]:
     """All that is asked, by what it is about."""
     return {**HABITS, **_matrices.HABITS, **_attention.HABITS, **_pools.HABITS}
 
@@ -594,15 +594,6 @@ HABITS: dict[str, Callable[[], bool]] = {
         lambda: torch.native_channel_shuffle(ROWS, 1)
     ),
     "rrelu wants finite bounds": lambda: is_refused(lambda: torch.rrelu(ROWS, 0, float("inf"))),
-    "cdist on meta tells a dtype": lambda: (
-        "torch" in error_of(lambda: torch.cdist(*[LABELS[None].to("meta")] * 2))[1]
-    ),
-    "cdist on meta takes mode 0": lambda: takes(
-        lambda: A._cdist_forward(*[ROWS.to("meta")] * 2, 1.0, 0)
-    ),
-    "lengths of a cosine are bounded by a tensor": lambda: is_reached(
-        A.clamp_min_.Tensor, lambda: torch.cosine_similarity(ROWS, ROWS)
-    ),
     "chunks of any strides are joined": lambda: takes(
         lambda: torch._chunk_cat([torch.ones(6).as_strided((2, 3), (1, 2))], 0, 1)
     ),
