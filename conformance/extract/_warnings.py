@@ -197,10 +197,9 @@ def read_only() -> Any:
 COO = (torch.zeros(1, 1, dtype=torch.int64), torch.ones(1))
 
 
-def qr(matrix: torch.Tensor, **output: object) -> None:
+def deprecated(name: str) -> Callable[..., object]:
     """The function of C++, where there still is one."""
-    if hasattr(C._VariableFunctions, "qr"):
-        C._VariableFunctions.qr(matrix, **output)
+    return getattr(C._VariableFunctions, name, lambda *inputs, **output: None)
 
 
 #: C++ function to a call that it warns of.
@@ -288,8 +287,8 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "istft(padded)": lambda: torch.istft(
         torch.ones(3, 2, dtype=torch.complex64), 4, window=torch.ones(4), length=9
     ),
-    "qr": lambda: qr(torch.ones(1, 1)),
-    "qr_out": lambda: qr(torch.ones(1, 1), out=(torch.ones(0), torch.ones(0))),
+    "qr": lambda: deprecated("qr")(torch.ones(1, 1)),
+    "qr_out": lambda: deprecated("qr")(torch.ones(1, 1), out=(torch.ones(0), torch.ones(0))),
     "nuclear_norm": lambda: C._VariableFunctions.nuclear_norm(torch.ones(1, 1)),
     "nuclear_norm_out": lambda: C._VariableFunctions.nuclear_norm(
         torch.ones(1, 1), out=torch.ones(0)
@@ -301,8 +300,8 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "frobenius_norm_out": lambda: C._VariableFunctions.frobenius_norm(
         torch.ones(1, 1), [0, 1], out=torch.ones(0)
     ),
-    "cholesky": lambda: C._VariableFunctions.cholesky(torch.ones(1, 1)),
-    "cholesky_out": lambda: C._VariableFunctions.cholesky(torch.ones(1, 1), out=torch.ones(1, 1)),
+    "cholesky": lambda: deprecated("cholesky")(torch.ones(1, 1)),
+    "cholesky_out": lambda: deprecated("cholesky")(torch.ones(1, 1), out=torch.ones(1, 1)),
     "_lu_with_info": lambda: C._VariableFunctions._lu_with_info(torch.ones(1, 1)),
     "lu_solve": lambda: C._VariableFunctions.lu_solve(*[torch.ones(1, 1)] * 2, torch.ones(1).int()),
     "lu_solve_out": lambda: C._VariableFunctions.lu_solve(
@@ -334,7 +333,7 @@ REWORDED_WARNINGS = (
 )
 #: Of these, what releases warn of or not.
 NOT_EVERYWHERE = (
-    *("qr", "qr_out"),
+    *("qr", "qr_out", "cholesky", "cholesky_out"),
     "set_named_tensor_meta",
     "checkSparseTensorInvariants",
     "checkSparseTensorInvariants(chosen)",

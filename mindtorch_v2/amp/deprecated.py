@@ -24,7 +24,7 @@ def _made(name: str) -> Callable[..., Any]:
     device_type = "cuda" if device == "gpu" else device
     instead = getattr(autocast_mode, f"{verb}_autocast_{what}")
 
-    def warn(given: str, wanted: str) -> None:
+    def warn_of(given: str, wanted: str) -> None:
         text = (
             f"torch.{name}({given}) is deprecated. "
             f"Please use torch.{instead.__name__}('{device_type}'{wanted}) instead."
@@ -32,14 +32,14 @@ def _made(name: str) -> Callable[..., Any]:
         warn_at(_PLACES[name], text, DeprecationWarning)
 
     def ask() -> Any:
-        warn("", "")
+        warn_of("", "")
         return instead(device_type)
 
     def change(value: Any, /) -> None:
         kind, shown = _CHECKED[what]
         if not isinstance(value, kind):
             raise TypeError(f"{what} must be {shown} (got {type_name(value)})")
-        warn(what, f", {what}")
+        warn_of(what, f", {what}")
         instead(device_type, value)
 
     return change if verb == "set" else ask

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import warnings
 from collections.abc import Callable
 from functools import reduce
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -163,3 +165,34 @@ def test_many_matrices_are_multiplied(sizes: tuple[int, ...]) -> None:
 def test_what_cannot_be_multiplied_is_refused(tensors: Any, refusal: str) -> None:
     with pytest.raises(RuntimeError, match=rf"^multi_dot\(\): {refusal}$"):
         xp.linalg.multi_dot(tensors)
+
+
+# --- places ---------------------------------------------------------------------------------------
+
+
+def functions_that_warn(source: str) -> set[str]:
+    """The C++ functions that a module's calls of ``warn`` and ``warn_once`` name by a literal."""
+    return {
+        node.args[0].value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("warn", "warn_once")
+        and isinstance(node.args[0], ast.Constant)
+    }
+
+
+def test_a_release_knows_where_each_function_warns() -> None:
+    """A name that no release knows would be a warning that nobody is told of."""
+    modules = Path(xp.__file__).parent.rglob("*.py")
+    named = set[str]().union(*(functions_that_warn(module.read_text()) for module in modules))
+    located = set[str]().union(
+        *(profile.load(release).messages["warnings"] for release in profile.known())
+    )
+    assert len(named) > 40
+    assert named - located == set()
+
+
+def test_a_function_that_left_python_warns_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(PLACES, "cholesky", raising=False)
+    assert warned(lambda: xp.ops.aten.cholesky(xp.ones(1, 1))) == []

@@ -14,7 +14,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
-from mindtorch_v2.warn import is_warned_of, warn_once
+from mindtorch_v2.warn import warn_once
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 
@@ -63,21 +63,15 @@ def _mode(some: bool) -> str:
     return "reduced" if some else "complete"
 
 
-def _warn_of_qr(function: str) -> None:
-    """Newer releases have no ``torch.qr``; their operator's warning does not reach Python."""
-    if is_warned_of(function):
-        warn_once(function, _QR_DEPRECATED)
-
-
 @kernel("aten::qr", key=_IMPLICIT)
 def qr(self: Tensor, some: bool) -> Any:
-    _warn_of_qr("qr")
+    warn_once("qr", _QR_DEPRECATED)
     return _QR(self, _mode(some))
 
 
 @kernel("aten::qr.Q", key=_IMPLICIT)
 def qr_out(self: Tensor, some: bool, q: Tensor, r: Tensor) -> Any:
-    _warn_of_qr("qr_out")
+    warn_once("qr_out", _QR_DEPRECATED)
     return _QR_OUT(self, _mode(some), Q=q, R=r)
 
 
