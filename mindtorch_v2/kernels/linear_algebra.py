@@ -83,6 +83,11 @@ def check_linear_solve(b: Tensor, a: Tensor, function: str) -> None:
             "Expected b and A to have the same dtype, but found b of type "
             f"{CPP_NAMES[b._dtype]} and A of type {CPP_NAMES[a._dtype]} instead."
         )
+    check_sizes_of_system(b, a, function)
+
+
+def check_sizes_of_system(b: Tensor, a: Tensor, function: str) -> None:
+    """Whether ``a`` is square, and ``b`` has as many rows."""
     rows, columns = size_at(a, -2), size_at(a, -1)
     if rows != columns:
         raise RuntimeError(

@@ -24,10 +24,8 @@ def strides_like(sizes: Sequence[int], tensor: Tensor) -> tuple[int, ...] | None
     return None if order is None else channels_last_strides(sizes, order)
 
 
-def full_output_size(
-    input_size: Sequence[int], output_size: Sequence[int], rank: int
-) -> tuple[int, ...]:
-    """``upsample_1d_common_check`` and its likes: batch, channels and the ``rank`` sizes."""
+def check_size_counts(input_size: Sequence[int], output_size: Sequence[int], rank: int) -> None:
+    """RuntimeError unless there are ``rank`` sizes of the output, of the input two more."""
     for name, sizes, count in (
         ("output_size", output_size, rank),
         ("input_size", input_size, rank + 2),
@@ -36,6 +34,13 @@ def full_output_size(
             raise RuntimeError(
                 f"It is expected {name} equals to {count}, but got size {len(sizes)}"
             )
+
+
+def full_output_size(
+    input_size: Sequence[int], output_size: Sequence[int], rank: int
+) -> tuple[int, ...]:
+    """``upsample_1d_common_check`` and its likes: batch, channels and the ``rank`` sizes."""
+    check_size_counts(input_size, output_size, rank)
     image = input_size[2:]
     if min(*image, *output_size) <= 0:
         joint = " and " if rank == 1 else " "  # where it was forgotten

@@ -12,6 +12,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import (
     COMPUTED,
     INT32,
+    check_sizes_of_system,
     column_major_strides,
     is_column_major,
     is_vector_rhs,
@@ -77,28 +78,17 @@ def _check_solver(a: Tensor, b: Tensor, function: str, *, left: bool) -> None:
 
 
 def _check_linear_solve(b: Tensor, a: Tensor, function: str) -> None:
-    for what, one, two in (("device", b._device, a._device), ("dtype", b._dtype, a._dtype)):
-        if one == two:
-            continue
-        if what == "device":
-            raise RuntimeError(
-                f"Expected b and A to be on the same device, but found b on {one} and A on {two} "
-                "instead."
-            )
+    if b._device != a._device:
         raise RuntimeError(
-            f"Expected b and A to have the same dtype, but found b of type {one} and A of type "
-            f"{two} instead."
+            f"Expected b and A to be on the same device, but found b on {b._device} and A on "
+            f"{a._device} instead."
         )
-    rows, columns = size_at(a, -2), size_at(a, -1)
-    if rows != columns:
+    if b._dtype is not a._dtype:
         raise RuntimeError(
-            f"A must be batches of square matrices, but they are {rows} by {columns} matrices"
+            f"Expected b and A to have the same dtype, but found b of type {b._dtype} and A of "
+            f"type {a._dtype} instead."
         )
-    if rows != size_at(b, -2):
-        raise RuntimeError(
-            f"Incompatible matrix sizes for {function}: each A matrix is {rows} by {rows} but "
-            f"each b matrix is {size_at(b, -2)} by {size_at(b, -1)}"
-        )
+    check_sizes_of_system(b, a, function)
 
 
 def _check_rank(tensor: Tensor, function: str) -> tuple[int, int]:

@@ -23,6 +23,7 @@ from mindtorch_v2.kernels.refs.common import (
 )
 from mindtorch_v2.kernels.refs.wrappers import preserve_memory_format
 from mindtorch_v2.kernels.switches import HABITS
+from mindtorch_v2.kernels.upsampling import check_size_counts
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
@@ -53,14 +54,7 @@ def _common_check(
     input_size: Sequence[int], output_size: Sequence[int], rank: int
 ) -> tuple[int, ...]:
     """``upsample_common_check``, which has words of its own for sizes of nothing."""
-    for name, sizes, count in (
-        ("output_size", output_size, rank),
-        ("input_size", input_size, rank + 2),
-    ):
-        if len(sizes) != count:
-            raise RuntimeError(
-                f"It is expected {name} equals to {count}, but got size {len(sizes)}"
-            )
+    check_size_counts(input_size, output_size, rank)
     if min(*input_size[2:], *output_size) <= 0:
         raise RuntimeError(
             "Input and output sizes should be greater than 0, but got "
