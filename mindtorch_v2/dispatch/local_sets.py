@@ -78,7 +78,7 @@ class LocalSets:
 class Change:
     """What a guard does to the sets that it has found, and how it takes that back."""
 
-    __slots__ = ("_found", "_mask", "after", "within")
+    __slots__ = ("_found", "_mask", "after", "unusual", "within")
 
     def __init__(self, found: LocalSets, mask: int) -> None:
         self._found, self._mask = found, mask
@@ -86,6 +86,8 @@ class Change:
         self.within = self._made(found)
         #: What comes after the block, if it has left the sets as they were.
         self.after = self.undone(self.within)
+        #: ``within`` if a storage that has it is watched for sure; see Note [Watched storages].
+        self.unusual = None if self.within.is_default else self.within
 
     def _made(self, found: LocalSets) -> LocalSets:
         raise NotImplementedError

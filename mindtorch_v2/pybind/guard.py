@@ -136,43 +136,48 @@ class _SetsManager(metaclass=pybind11_type):
 _ABSENT: Final = object()
 
 _STEPS: Final = """\
-spare = None
-
-def construct(cls, given=absent, /, *others, **kwargs):
- global spare
- if type(given) is not python_class or cls is not made or others or kwargs:
-  args = () if given is absent else (given, *others)
-  return loading_construct(cls, *args, **kwargs)
- instance = spare
+def steps():
  spare = None
- if instance is None or getrefcount(instance) > 2:  # somebody still has it
-  instance = unused()
- instance._mask = {mask}
- return instance
 
-def enter(self, /, *args, **kwargs):
- global spare
- if args or kwargs: return loading_enter(self, *args, **kwargs)
- if self is spare: spare = None
- if self._raw is not None: self._close()
- raw = self._raw = thread_local.raw
- found, mask = raw.sets, self._mask
- try: change = self._change = found.{kept}[mask]
- except KeyError: change = self._change = found.{make}(mask)
- if not raw.is_watched: raw.watch()
- raw.sets = change.within
+ def construct(cls, given=absent, /, *others, **kwargs):
+  nonlocal spare
+  if type(given) is not python_class or cls is not made or others or kwargs:
+   args = () if given is absent else (given, *others)
+   return loading_construct(cls, *args, **kwargs)
+  instance = spare
+  spare = None
+  if instance is None or getrefcount(instance) > 2:  # somebody still has it
+   instance = unused()
+  instance._mask = {mask}
+  return instance
 
-def leave(self, kind=absent, value=absent, traceback=absent, /, *others, **kwargs):
- global spare
- if traceback is absent or others or kwargs:
-  args = (each for each in (kind, value, traceback, *others) if each is not absent)
-  return loading_exit(self, *args, **kwargs)
- raw, self._raw = self._raw, None
- if raw is not None:
-  change = self._change
+ def enter(self, /, *args, **kwargs):
+  nonlocal spare
+  if args or kwargs: return loading_enter(self, *args, **kwargs)
+  if self is spare: spare = None
+  if self._raw is not None: self._close()
+  raw = self._raw = thread_local.raw
+  found, mask = raw.sets, self._mask
+  try: change = self._change = found.{kept}[mask]
+  except KeyError: change = self._change = found.{make}(mask)
   if not raw.is_watched: raw.watch()
-  raw.sets = change.after if raw.sets is change.within else change.undone(raw.sets)
-  if type(self) is made: spare = self
+  raw.sets = change.within
+
+ def leave(self, kind=absent, value=absent, traceback=absent, /, *others, **kwargs):
+  nonlocal spare
+  if traceback is absent or others or kwargs:
+   args = (each for each in (kind, value, traceback, *others) if each is not absent)
+   return loading_exit(self, *args, **kwargs)
+  raw, self._raw = self._raw, None
+  if raw is not None:
+   change = self._change
+   if raw.sets is change.unusual: raw.sets = change.after
+   else:
+    raw.watch()
+    raw.sets = change.undone(raw.sets)
+   if type(self) is made: spare = self
+
+ return construct, enter, leave
 """
 """What a ``with`` block does, one step each; a call that is not for them they hand on.
 
@@ -212,10 +217,10 @@ def make_sets_guard_class(
     }
     kept, make = ("excluding", "exclude") if excludes else ("including", "include")
     exec(_STEPS.format(mask=mask, kept=kept, make=make), scope)
-    enter, leave = scope["enter"], scope["leave"]
+    step_of_construction, enter, leave = scope["steps"]()
 
     class one_step(pybind11_type):  # noqa: N801 (passes for its base)
-        __call__ = scope["construct"]
+        __call__ = step_of_construction
 
         def __getattribute__(cls, name: str) -> Any:  # noqa: N805 (of a metaclass)
             found = super().__getattribute__(name)
