@@ -21,7 +21,9 @@ from mindtorch_v2.kernels.conv_backends import (
     check_transposed,
 )
 from mindtorch_v2.kernels.conv_params import COLUMNS_3D, DILATED, MKLDNN, ConvParams
-from mindtorch_v2.kernels.cpu import convolution as arrays
+from mindtorch_v2.kernels.cpu import (
+    convolution as arrays,
+)
 from mindtorch_v2.kernels.cpu.blas import REAL, gemm
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle

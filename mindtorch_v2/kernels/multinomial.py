@@ -11,7 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.cpu import distributions
+from mindtorch_v2.kernels.cpu import (
+    distributions,
+)
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
 from mindtorch_v2.kernels.pointwise import as_array

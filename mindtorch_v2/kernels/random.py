@@ -14,7 +14,9 @@ import numpy as np
 
 from mindtorch_v2.binding.values import dtype_of_value
 from mindtorch_v2.kernels.broadcasting import infer_size
-from mindtorch_v2.kernels.cpu import distributions
+from mindtorch_v2.kernels.cpu import (
+    distributions,
+)
 from mindtorch_v2.kernels.cpu.distributions import DIGITS, limits_of
 from mindtorch_v2.kernels.factories import given_options, made_empty
 from mindtorch_v2.kernels.handle import OperatorHandle

@@ -13,7 +13,7 @@ from mindtorch_v2 import profile
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE
 from mindtorch_v2.kernels import rows
-from mindtorch_v2.kernels.cpu.error_function import erf
+from mindtorch_v2.kernels.cpu.functions.error_function import erf
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
 from mindtorch_v2.kernels.promotion import Operand, result_type
 from mindtorch_v2.kernels.refs import find

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 import mindtorch_v2 as torch
-from mindtorch_v2.kernels.cpu import onednn
-from mindtorch_v2.kernels.cpu.fused import fused
-from mindtorch_v2.kernels.cpu.vector_functions import exp_of_vectors, over_lanes
+from mindtorch_v2.kernels.cpu import (
+    onednn,
+)
+from mindtorch_v2.kernels.cpu.functions.fused import fused
+from mindtorch_v2.kernels.cpu.functions.vector_functions import exp_of_vectors, over_lanes
 
 
 def _exactly(a: Any, b: Any, c: Any) -> Fraction:

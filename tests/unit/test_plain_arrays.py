@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import mindtorch_v2 as xp
-from mindtorch_v2.kernels.cpu import reductions
+from mindtorch_v2.kernels.cpu import (
+    reductions,
+)
 from mindtorch_v2.tensor.pending import AWAY
 
 _OFTEN = 12

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import mindtorch_v2 as torch
-from mindtorch_v2.kernels.cpu import c_library
-from mindtorch_v2.kernels.cpu.series import by_pieces
+from mindtorch_v2.kernels.cpu.functions import (
+    c_library,
+)
+from mindtorch_v2.kernels.cpu.functions.series import by_pieces
 from mindtorch_v2.tensor.quiet import quietly
 
 FEW_ULPS = 1e-13

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mindtorch_v2 as torch
-from mindtorch_v2.kernels.cpu.taps import Axis, cubic, linear, nearest, nearest_idx
+from mindtorch_v2.kernels.cpu.images.taps import Axis, cubic, linear, nearest, nearest_idx
 from mindtorch_v2.nn import functional
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from mindtorch_v2.autograd.at import TensorOptions, call
 from mindtorch_v2.autograd.operators import add, div, mul, negative, sub
-from mindtorch_v2.kernels.cpu.orthogonal import parse_qr_mode
+from mindtorch_v2.kernels.cpu.linalg.orthogonal import parse_qr_mode
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import is_vector_rhs
 from mindtorch_v2.tensor.geometry import numel

@@ -13,8 +13,8 @@ import numpy as np
 
 from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.kernels.cpu.pooling import pooled
-from mindtorch_v2.kernels.cpu.windows import Window
+from mindtorch_v2.kernels.cpu.pools.pooling import pooled
+from mindtorch_v2.kernels.cpu.pools.windows import Window
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mindtorch_v2.kernels.cpu.least_squares import epsilon
+from mindtorch_v2.kernels.cpu.linalg.least_squares import epsilon
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import (
     COMPUTED,

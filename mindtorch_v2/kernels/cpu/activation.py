@@ -11,11 +11,16 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.cpu.fused import fused
+from mindtorch_v2.kernels.cpu.functions.fused import fused
+from mindtorch_v2.kernels.cpu.functions.vector_functions import (
+    ONE_BY_ONE,
+    Functions,
+    always,
+    over_lanes,
+)
 from mindtorch_v2.kernels.cpu.onednn import gelu as onednn_gelu
 from mindtorch_v2.kernels.cpu.onednn import gelu_derivative as onednn_gelu_derivative
 from mindtorch_v2.kernels.cpu.onednn import has_avx512
-from mindtorch_v2.kernels.cpu.vector_functions import ONE_BY_ONE, Functions, always, over_lanes
 from mindtorch_v2.kernels.dtypes import check_supported
 from mindtorch_v2.kernels.pointwise import Pointwise, element, opmath_element, pointwise, rounded
 from mindtorch_v2.kernels.promotion import Number, to_opmath

@@ -13,9 +13,11 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.cpu import complex_functions
-from mindtorch_v2.kernels.cpu.fused import fused
-from mindtorch_v2.kernels.cpu.std_extremes import (
+from mindtorch_v2.kernels.cpu.functions import (
+    complex_functions,
+)
+from mindtorch_v2.kernels.cpu.functions.fused import fused
+from mindtorch_v2.kernels.cpu.functions.std_extremes import (
     is_first_of_zeros,
     std_fmax,
     std_fmin,

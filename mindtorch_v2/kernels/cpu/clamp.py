@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.cpu.std_extremes import std_max, std_min
+from mindtorch_v2.kernels.cpu.functions.std_extremes import std_max, std_min
 from mindtorch_v2.kernels.dtypes import HABITS, check_supported
 from mindtorch_v2.kernels.pointwise import Pointwise, check_fill, element, pointwise
 from mindtorch_v2.kernels.promotion import Number, Operand, result_type

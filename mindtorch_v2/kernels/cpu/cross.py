@@ -11,7 +11,7 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.broadcasting import infer_size
-from mindtorch_v2.kernels.cpu.fused import fused
+from mindtorch_v2.kernels.cpu.functions.fused import fused
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output

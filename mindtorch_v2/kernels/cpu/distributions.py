@@ -11,8 +11,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from mindtorch_v2.kernels.cpu import cephes
-from mindtorch_v2.kernels.cpu.fused import fused
+from mindtorch_v2.kernels.cpu.functions import (
+    cephes,
+)
+from mindtorch_v2.kernels.cpu.functions.fused import fused
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointwise import rounded
 from mindtorch_v2.kernels.promotion import to_opmath

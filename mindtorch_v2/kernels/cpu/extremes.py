@@ -14,6 +14,7 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.along_dim import compare_base_kernel, write_chosen
+from mindtorch_v2.kernels.cpu.functions.std_extremes import first_zeros
 from mindtorch_v2.kernels.cpu.reduce import (
     foreach_reduced_elt,
     review_reduce_result,
@@ -24,7 +25,6 @@ from mindtorch_v2.kernels.cpu.reductions import (
     reduced_shape,
     run_reduction,
 )
-from mindtorch_v2.kernels.cpu.std_extremes import first_zeros
 from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
 from mindtorch_v2.kernels.handle import OperatorHandle

@@ -16,10 +16,10 @@ from typing import Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.cpu.blocks import by_blocks
-from mindtorch_v2.kernels.cpu.cephes import polynomial
-from mindtorch_v2.kernels.cpu.error_function import ERROR, ERROR_AT
-from mindtorch_v2.kernels.cpu.fused import fused
+from mindtorch_v2.kernels.cpu.functions.blocks import by_blocks
+from mindtorch_v2.kernels.cpu.functions.cephes import polynomial
+from mindtorch_v2.kernels.cpu.functions.error_function import ERROR, ERROR_AT
+from mindtorch_v2.kernels.cpu.functions.fused import fused
 from mindtorch_v2.tensor.elements import Array
 
 _F: Final = np.float32

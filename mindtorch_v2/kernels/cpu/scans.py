@@ -13,7 +13,7 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.along_dim import check_overlaps, write_chosen
-from mindtorch_v2.kernels.cpu.complex_functions import log1p
+from mindtorch_v2.kernels.cpu.functions.complex_functions import log1p
 from mindtorch_v2.kernels.cpu.reduce import element_at, places_in_order, shares_storage
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
 from mindtorch_v2.kernels.handle import OperatorHandle

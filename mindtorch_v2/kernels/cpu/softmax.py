@@ -12,8 +12,8 @@ import numpy as np
 
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.cpu.fused import fused
-from mindtorch_v2.kernels.cpu.vector_functions import exp_of_vectors, log_of_vectors
+from mindtorch_v2.kernels.cpu.functions.fused import fused
+from mindtorch_v2.kernels.cpu.functions.vector_functions import exp_of_vectors, log_of_vectors
 from mindtorch_v2.kernels.dtypes import HABITS
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.pointers import check_pointers

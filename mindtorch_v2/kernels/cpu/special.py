@@ -13,9 +13,9 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.cpu.c_library import log
-from mindtorch_v2.kernels.cpu.error_function import inverse_error
-from mindtorch_v2.kernels.cpu.fused import fused
+from mindtorch_v2.kernels.cpu.functions.c_library import log
+from mindtorch_v2.kernels.cpu.functions.error_function import inverse_error
+from mindtorch_v2.kernels.cpu.functions.fused import fused
 from mindtorch_v2.kernels.cpu.scans import add_complex_exp
 from mindtorch_v2.kernels.cpu.special_pointwise import special
 from mindtorch_v2.kernels.cpu.unary import one_by_one

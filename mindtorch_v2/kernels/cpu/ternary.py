@@ -13,7 +13,7 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.broadcasting import infer_size
-from mindtorch_v2.kernels.cpu.fused import fused
+from mindtorch_v2.kernels.cpu.functions.fused import fused
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output

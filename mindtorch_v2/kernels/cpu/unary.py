@@ -11,9 +11,11 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.cpu import complex_functions
-from mindtorch_v2.kernels.cpu.error_function import erf, erf_of_vectors
-from mindtorch_v2.kernels.cpu.vector_functions import (
+from mindtorch_v2.kernels.cpu.functions import (
+    complex_functions,
+)
+from mindtorch_v2.kernels.cpu.functions.error_function import erf, erf_of_vectors
+from mindtorch_v2.kernels.cpu.functions.vector_functions import (
     Functions,
     always,
     over_lanes,

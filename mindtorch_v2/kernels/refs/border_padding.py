@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from mindtorch_v2.kernels.cpu.border_padding import (
+from mindtorch_v2.kernels.cpu.images.border_padding import (
     axis_of,
     check_channels,
     check_count,

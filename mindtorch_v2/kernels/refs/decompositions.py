@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from mindtorch_v2.kernels.cpu.eigenvectors import check_uplo
+from mindtorch_v2.kernels.cpu.linalg.eigenvectors import check_uplo
+from mindtorch_v2.kernels.cpu.linalg.orthogonal import (
+    check_product,
+    check_reflections,
+    parse_qr_mode,
+)
 from mindtorch_v2.kernels.cpu.moments import real_value_type
-from mindtorch_v2.kernels.cpu.orthogonal import check_product, check_reflections, parse_qr_mode
 from mindtorch_v2.kernels.linear_algebra import (
     check_is_matrix,
     check_same_device,

@@ -15,48 +15,9 @@ from mindtorch_v2.binding.python_kernel import returned
 from mindtorch_v2.dispatch.forms import OUT, form_of
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE, Native
-from mindtorch_v2.kernels import rows, structured
+from mindtorch_v2.kernels import refs, rows, structured
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.refs import (
-    activation,
-    adaptive_pooling,
-    advanced_indexing,
-    attention,
-    batch_norm,
-    border_padding,
-    channel_shuffling,
-    convolution,
-    decompositions,
-    distances,
-    embedding_bag,
-    factories,
-    gradients,
-    grid_sampling,
-    group_norm,
-    im2col,
-    indexing,
-    joining,
-    linear_algebra,
-    losses,
-    margin_losses,
-    meta_registrations,
-    moments,
-    pixel_shuffling,
-    pooling,
-    products,
-    random,
-    randomized_relu,
-    reductions,
-    searching,
-    segments,
-    softmax,
-    special,
-    spectral,
-    unpooling,
-    upsampling,
-    views,
-    volume_pooling,
-)
+from mindtorch_v2.kernels.modules import import_modules
 from mindtorch_v2.kernels.refs.bodies import BODIES, binary, unary
 from mindtorch_v2.kernels.refs.common import worded
 from mindtorch_v2.kernels.refs.wrappers import FACTORY_OPTIONS, WRAPPERS, Ref
@@ -64,6 +25,8 @@ from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.tensor import Tensor
+
+import_modules(refs)
 
 _CPU: Final = int(DispatchKey.CPU)
 _META: Final = int(DispatchKey.Meta)
@@ -229,47 +192,5 @@ def _with_python_arguments(name: str, function: Ref) -> Callable[..., Any]:
 
     return run
 
-
-__all__ = [
-    "activation",
-    "adaptive_pooling",
-    "advanced_indexing",
-    "attention",
-    "batch_norm",
-    "border_padding",
-    "channel_shuffling",
-    "convolution",
-    "decompositions",
-    "distances",
-    "embedding_bag",
-    "factories",
-    "find",
-    "gradients",
-    "grid_sampling",
-    "group_norm",
-    "im2col",
-    "indexing",
-    "joining",
-    "linear_algebra",
-    "losses",
-    "margin_losses",
-    "meta_registrations",
-    "moments",
-    "pixel_shuffling",
-    "pooling",
-    "products",
-    "random",
-    "randomized_relu",
-    "reductions",
-    "searching",
-    "segments",
-    "softmax",
-    "special",
-    "spectral",
-    "unpooling",
-    "upsampling",
-    "views",
-    "volume_pooling",
-]
 
 rows.FIRST.append(find)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, Final
 
-from mindtorch_v2.kernels.cpu.grid_sampling import check_common, check_rank
+from mindtorch_v2.kernels.cpu.images.grid_sampling import check_common, check_rank
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body

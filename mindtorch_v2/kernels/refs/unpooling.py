@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from mindtorch_v2.context import alert_not_deterministic
-from mindtorch_v2.kernels.cpu.unpooling import (
+from mindtorch_v2.kernels.cpu.pools.unpooling import (
     check_counts,
     check_rank,
     check_same_shape,

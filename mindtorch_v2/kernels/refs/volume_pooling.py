@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from mindtorch_v2.kernels.cpu.windows import Sizes, Window
+from mindtorch_v2.kernels.cpu.pools.windows import Sizes, Window
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import HABITS as REFS_HABITS
