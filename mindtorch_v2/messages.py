@@ -38,10 +38,13 @@ def std_string(pointer: str | None) -> str:
 def internal_assert(condition: str, function: str) -> str:
     """The message of a TORCH_INTERNAL_ASSERT that failed in a C++ ``function``.
 
+    Where releases write the condition otherwise, theirs is a fact.
+
     Where that stands is not known of a release whose profile was made without its torch.
     """
     location = _FACTS["asserts"].get(function, "an unknown place")
-    return f"{condition} INTERNAL ASSERT FAILED at {location}, please report a bug to PyTorch. "
+    written = _FACTS["conditions"].get(function, condition)
+    return f"{written} INTERNAL ASSERT FAILED at {location}, please report a bug to PyTorch. "
 
 
 def expected(condition: str) -> str:

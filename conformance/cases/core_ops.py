@@ -51,6 +51,7 @@ from conformance.cases import (
     core_looked_at,
     core_margins,
     core_memory_order,
+    core_misfits,
     core_nn,
     core_odd_arguments,
     core_odd_calls,
@@ -126,6 +127,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_composites.texts(dtypes)
     yield from core_compiled.texts()
     yield from core_foreach.texts(profile)
+    yield from core_misfits.texts()
     yield from core_odd_arguments.texts()
     yield from core_odd_calls.texts(dtypes)
     yield from core_large_numbers.texts()

@@ -266,6 +266,14 @@ def return_another() -> None:
         library.reset()
 
 
+def bag_gradient(mode: int, weights: torch.Tensor | None) -> object:
+    """Of a table of one row, from which one bag has taken one."""
+    places = [torch.zeros(1).long()] * 4
+    return torch.ops.aten._embedding_bag_dense_backward(
+        torch.ones(1, 1), *places, 1, False, mode, weights
+    )
+
+
 #: Function in which the assertion stands to a call that trips it.
 ASSERTS: dict[str, Callable[[], object]] = {
     **{
@@ -320,6 +328,26 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "IValue.toTuple": lambda: torch.ops.prim.TupleUnpack.default(1),
     "_is_all_true": lambda: torch.ops.aten._is_all_true(torch.ones(1)),
     "_is_any_true": lambda: torch.ops.aten._is_any_true(torch.ones(1)),
+    **{
+        f"_embedding_bag_per_sample_weights_backward_cpu_template({name})": partial(
+            torch.ops.aten._embedding_bag_per_sample_weights_backward,
+            *(torch.ones(grad), torch.ones(weight), *[torch.ones(indices).long()] * 3, 0),
+        )
+        for name, grad, weight, indices in (
+            ("grad", (1,), (1, 1), (1,)),
+            ("indices", (1, 1), (1, 1), ()),
+            ("weight", (1, 1), (1,), (1,)),
+            ("width", (1, 1), (1, 2), (1,)),
+        )
+    },
+    "_embedding_bag_dense_backward_cpu": lambda: bag_gradient(3, None),
+    "_embedding_bag_dense_backward_cpu_sum_mean": lambda: bag_gradient(1, torch.ones(1)),
+    "_linalg_check_errors": lambda: torch.ops.aten._linalg_check_errors(
+        torch.ones(1), "", is_matrix=True
+    ),
+    "_linalg_check_errors(unknown)": lambda: torch.ops.aten._linalg_check_errors(
+        torch.ones(1).int(), "", is_matrix=True
+    ),
     "dense_to_sparse": lambda: torch.ops.aten._to_sparse(torch.ones(1), layout=torch.strided),
     "UnionType.create": lambda: C.UnionType([]),
     "Type.expect": lambda: C.IntType.get().sizes(),
@@ -342,7 +370,10 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "SchemaInfo.add_argument_values": lambda: schema_info().add_argument_values({1: 1}),
 }
 #: Of these, the assertions whose condition differs between releases.
-REWORDED = ("SchemaInfo.addArgumentValue",)
+REWORDED = (
+    "SchemaInfo.addArgumentValue",
+    *("_embedding_bag_dense_backward_cpu", "_embedding_bag_dense_backward_cpu_sum_mean"),
+)
 
 
 #: Functions that refuse None in words of the compiler.

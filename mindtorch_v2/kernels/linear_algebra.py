@@ -22,6 +22,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import COMPLEX_TYPES, FLOATING_TYPES, HABITS
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.linalg_error import _LinAlgError
+from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
@@ -35,6 +36,8 @@ INT32: Final = DTYPES["int32"]
 """That of pivots and of what LAPACK informs of."""
 _SOLVES_WHAT_IS_GIVEN: Final = HABITS["linalg_solve factors what it is given"]
 _COPY_: Final = OperatorHandle("aten::copy_")
+_MT: Final = OperatorHandle("aten::mT")
+_TRANSPOSE: Final = OperatorHandle("aten::transpose.int")
 _EXPAND: Final = OperatorHandle("aten::expand")
 
 
@@ -169,6 +172,8 @@ def new_column_major(sizes: Sequence[int], like: Tensor, dtype: DType | None = N
 
 def clone_column_major(tensor: Tensor) -> Tensor:
     """``cloneBatchedColumnMajor``."""
+    if len(tensor._sizes) < 2:
+        _TRANSPOSE(_MT(tensor), -2, -1)  # one of which refuses it
     *batch, rows, columns = tensor._sizes
     strides = contiguous_strides((*batch, columns, rows))
     turned = (*strides[:-2], strides[-1], strides[-2])
@@ -290,6 +295,8 @@ _NON_FINITE: Final = (
 @kernel("aten::_linalg_check_errors", key="CompositeExplicitAutograd")
 def check_errors(info: Tensor, api_name: str, is_matrix: bool) -> None:
     """Raise what a function says of the first matrix that LAPACK informs of."""
+    if info._dtype is not INT32:
+        raise RuntimeError(internal_assert("infos.scalar_type() == kInt", "_linalg_check_errors"))
     if info.is_meta:
         return
     found = np.reshape(value_array(info), -1)
@@ -310,7 +317,8 @@ def check_errors(info: Tensor, api_name: str, is_matrix: bool) -> None:
             raise _LinAlgError(f"{who}: {words.format(code)}")
     if "lu_factor" in api_name:
         raise RuntimeError(f"{who}: {_NO_FACTORS.format(code)}")
-    raise RuntimeError(f"{api_name}: Unknown error code: {code}.")
+    where = internal_assert("false", "_linalg_check_errors(unknown)")
+    raise RuntimeError(f"{where}{api_name}: Unknown error code: {code}.")
 
 
 CHECK_ERRORS: Final = OperatorHandle("aten::_linalg_check_errors")

@@ -110,7 +110,7 @@ class SchemaInfo:
             return
         known = "self" if name == "input" and not self.has_argument("input") else name
         if not self.has_argument(known):
-            where = internal_assert(_CONDITION, "SchemaInfo.addArgumentValue")
+            where = internal_assert("index != std::nullopt", "SchemaInfo.addArgumentValue")
             raise RuntimeError(f"{where}Schema has no argument named {known}")
         self._values[known] = value
         self._inputs = None
@@ -299,7 +299,6 @@ class SchemaInfo:
         return is_alias(self._values[left], self._values[right])
 
 
-_CONDITION: Final[str] = profile.active().messages["conditions"]["SchemaInfo.addArgumentValue"]
 _CHECKED: Final = {
     "argument": "schema_.getCorrectList",
     "lhs": "getCorrectList",

@@ -38,11 +38,8 @@ def _trilinear(
         raise RuntimeError(f"unroll_dim must be in [0,{rank - 1}]")
     new = [dim_list(dims, rank) for dims in (expand1, expand2, expand3)]
     summed = dim_list(sumdim, rank)
-    factors = [_unsqueezed(each, dims, rank) for each, dims in zip((i1, i2, i3), new, strict=True)]
-    sizes = [
-        _size_of([each for each, dims in zip(factors, new, strict=True) if dim not in dims], dim)
-        for dim in range(rank)
-    ]
+    factors: list[Any] = [i1, i2, i3]
+    sizes = [_take_dim(factors, new, dim) for dim in range(rank)]
     output = call(
         "zeros",
         [1 if dim in summed else size for dim, size in enumerate(sizes)],
@@ -65,16 +62,15 @@ def _trilinear(
     return output
 
 
-def _unsqueezed(factor: Any, dims: Collection[int], rank: int) -> Any:
-    for dim in range(rank):
+def _take_dim(factors: list[Any], new: Sequence[Collection[int]], dim: int) -> int:
+    """Give a dimension to the factors for which it is new; its size in the last of the others."""
+    size = 0
+    for place, dims in enumerate(new):
         if dim in dims:
-            factor = call("unsqueeze", factor, dim)
-    return factor
-
-
-def _size_of(factors: Sequence[Tensor], dim: int) -> int:
-    """That of the last one which has the dimension."""
-    return size_at(factors[-1], dim) if factors else 0
+            factors[place] = call("unsqueeze", factors[place], dim)
+        else:
+            size = size_at(factors[place], dim)
+    return size
 
 
 @kernel("aten::bilinear", key="CompositeImplicitAutograd")
@@ -108,7 +104,8 @@ def _check_sizes(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | 
                 f"bilinear(): input batch dimensions do not match at dim {dim}: got {one} and {two}"
             )
     for place, each in enumerate((input1, input2), 1):
-        size, wanted = size_at(each, rank - 1), size_at(weight, place)
+        wanted = size_at(weight, place)
+        size = size_at(each, rank - 1)
         if size != wanted:
             raise RuntimeError(
                 f"bilinear(): input{place} size does not match weight size: got {size} but "

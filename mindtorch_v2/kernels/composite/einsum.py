@@ -189,6 +189,8 @@ def _of_diagonal(which: int, operand: Any, label: str, one: int, two: int) -> An
 
 def sumproduct_pair(left: Any, right: Any, dims: Sequence[int]) -> Any:
     """``(left * right).sum(dims, keepdim=True)``, by a product of matrices."""
+    if len(left._sizes) != len(right._sizes):
+        raise RuntimeError("number of dimensions must match")
     if not dims:
         return _MUL(left, right)
     both, in_left, in_right = [], [], []

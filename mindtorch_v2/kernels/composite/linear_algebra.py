@@ -267,6 +267,8 @@ def linalg_ldl_factor_out(self: Tensor, hermitian: bool, ld: Tensor, pivots: Ten
 def linalg_tensorinv(self: Tensor, ind: int) -> Any:
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    if ind > len(self._sizes):
+        raise RuntimeError(f"ArrayRef: invalid slice, N = {ind}; size = {len(self._sizes)}")
     first, last = list(self._sizes[:ind]), list(self._sizes[ind:])
     size = prod(last)
     if size != prod(first):
@@ -289,6 +291,8 @@ def linalg_tensorsolve(self: Tensor, other: Tensor, dims: Sequence[int] | None) 
     rank, moved = len(self._sizes), self
     if dims is not None:
         moved = _MOVEDIM(self, list(dims), list(range(rank - len(dims), rank)))
+    if len(other._sizes) > rank:  # a slice of fewer than no sizes
+        raise ValueError("cannot create std::vector larger than max_size()")
     shape = list(moved._sizes[len(other._sizes) :])
     size, wanted = prod(shape), prod(other._sizes)
     if size != wanted:

@@ -85,7 +85,8 @@ def _zero(like: Tensor, *, as_it_is: bool = False) -> Any:
 
 
 def _default_rtol(input: Tensor) -> float:
-    return epsilon(input._dtype) * max(size_at(input, -1), size_at(input, -2))
+    largest = max(size_at(input, -2), size_at(input, -1))
+    return epsilon(input._dtype) * largest
 
 
 def _tolerances(

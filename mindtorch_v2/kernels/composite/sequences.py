@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindtorch_v2.autograd.at import TensorOptions, call
+from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.messages import expected
@@ -99,6 +100,7 @@ def _dim_arange(like: Tensor, dim: int) -> Any:
 def _reshape_from_tensor(self: Tensor, shape: Tensor) -> Any:
     if len(shape._sizes) != 1:
         raise RuntimeError(expected("shape_tensor.dim() == 1"))
+    check_pointers(int64, shape)
     return call("reshape", self, value_array(shape).tolist())
 
 

@@ -153,10 +153,10 @@ def stft_center(
     frames.check_device()
     is_complex = self._dtype.is_complex or (window is not None and window._dtype.is_complex)
     as_complex = is_complex if return_complex is None else return_complex
-    if not as_complex:
-        _warn_of_real(return_complex)
     if center and align_to_window not in ((), (None,)):
         raise RuntimeError("stft align_to_window should only be set when center = false.")
+    if not as_complex:
+        _warn_of_real(return_complex)
     input = _signal(frames, center, pad_mode)
     framed = _framed(frames, input, aligned=True in align_to_window)
     sides = not framed._dtype.is_complex if onesided is None else onesided

@@ -215,10 +215,12 @@ def _pdist_forward(self: Tensor, p: float) -> Any:
     result = new_tensor([count * (count - 1) // 2 if count > 1 else 0], self._dtype, self._device)
     if count <= 1:
         return result
-    if not size_at(self, 1):
+    width = size_at(self, 1)
+    if not width:
         return call("fill_", result, 0)
     dispatch_over(FLOATING_TYPES, "pdist", self._dtype)
-    store(result, quietly(_pairwise, value_array(self), p))
+    rows = value_array(self).reshape(-1, width)[:count]  # whatever more dimensions there are
+    store(result, quietly(_pairwise, rows, p))
     return result
 
 
@@ -244,9 +246,15 @@ def _pdist_backward(grad: Tensor, self: Tensor, p: float, pdist: Tensor) -> Any:
     power = as_array(p, dtype)[()]
     if not power:
         return call("zero_", result)
+    count, width = size_at(self, 0), size_at(self, 1)
+    size_at(grad, 0)
     check_pointers(dtype, grad, pdist)
-    arrays = (value_array(each) for each in (grad, pdist, self))
-    store(result, quietly(_pairwise_pulls, *arrays, power))
+    grads, dists = (value_array(each).reshape(-1) for each in (grad, pdist))
+    values = value_array(self)
+    rows = values.reshape(-1, max(width, 1))[:count]
+    pulls = np.zeros(values.size, values.dtype)
+    pulls[: rows.size] = quietly(_pairwise_pulls, grads, dists, rows, power).reshape(-1)
+    store(result, pulls.reshape(values.shape))
     return result
 
 

@@ -20,7 +20,7 @@ from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HALVES, dispatch_over
 from mindtorch_v2.kernels.views import size_at
-from mindtorch_v2.messages import expected
+from mindtorch_v2.messages import expected, internal_assert
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
@@ -42,6 +42,9 @@ _FORWARD_ONLY: Final = OperatorHandle("aten::_embedding_bag_forward_only", none_
 _DENSE: Final = OperatorHandle("aten::_embedding_bag_dense_backward")
 _SPARSE: Final = OperatorHandle("aten::_embedding_bag_sparse_backward")
 
+_IS_SUM: Final = "mode == EmbeddingBagMode::SUM"
+_IS_SUM_OR_MEAN: Final = f"mode == EmbeddingBagMode::MEAN || {_IS_SUM}"
+
 Bags = tuple[Any, Any, Any, Any]
 """What comes out, the bag of each index, the size of each bag, and where the largest are from."""
 
@@ -55,6 +58,12 @@ def _check_dtype(tensor: Tensor, name: str, dtypes: Sequence[DType]) -> None:
             f"{listed}; but got {type_string(tensor)} instead (while checking arguments for "
             "embedding_bag)"
         )
+
+
+def _assert(holds: bool, condition: str, function: str) -> None:
+    """``AT_ASSERT``."""
+    if not holds:
+        raise RuntimeError(internal_assert(condition, function))
 
 
 def _promoted(indices: Tensor, offsets: Tensor) -> tuple[Any, Any]:
@@ -394,6 +403,7 @@ def _embedding_bag_dense_backward(
 ) -> Any:
     _check_dtype(grad, "grad_", _FLOATS)
     dtype = grad._dtype
+    _assert(mode in (SUM, MEAN, MAX), _IS_SUM_OR_MEAN, "_embedding_bag_dense_backward_cpu")
     made = new_tensor((num_weights, size_at(grad, 1)), dtype, grad._device)
     grads, sizes = as_array(grad, dtype), value_array(bag_size)
     total = np.zeros(tuple(made._sizes), grads.dtype)
@@ -452,8 +462,6 @@ def _check_places(
     mode: int,
 ) -> None:
     """Of gradients of sums and means; also for what torch would read outside of its memory."""
-    if mode not in (SUM, MEAN) or (mode == MEAN and weights is not None):
-        raise RuntimeError("mode == MODE_SUM INTERNAL ASSERT FAILED, please report a bug.")
     if len(indices._sizes) != 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
     count = indices._sizes[0]
@@ -476,6 +484,8 @@ def _check_places(
         sizes.append((bags, bag_size._sizes[0] if len(bag_size._sizes) == 1 else 0))
     if len(grad._sizes) != 2 or any(((at < 0) | (at >= size)).any() for at, size in sizes):
         raise IndexError("index out of range in self")
+    is_sum = mode == SUM or weights is None or not count
+    _assert(is_sum, _IS_SUM, "_embedding_bag_dense_backward_cpu_sum_mean")
 
 
 def _counts(rows: Array, num_weights: int) -> Array:
@@ -483,6 +493,14 @@ def _counts(rows: Array, num_weights: int) -> Array:
     counts, ordered = np.bincount(rows, minlength=num_weights), np.sort(rows)
     _, ordinal = np.unique(rows, return_inverse=True)
     return np.asarray(counts[ordered[ordinal]])
+
+
+def _assert_ranks(grad: Tensor, indices: Tensor, weight: Tensor) -> None:
+    where = "_embedding_bag_per_sample_weights_backward_cpu_template"
+    for name, each, rank in (("grad", grad, 2), ("indices", indices, 1), ("weight", weight, 2)):
+        _assert(len(each._sizes) == rank, f"{name}.dim() == {rank}", f"{where}({name})")
+    is_as_wide = weight._sizes[1] == grad._sizes[1]
+    _assert(is_as_wide, "weight.sizes()[1] == embedding_features", f"{where}(width)")
 
 
 @kernel("aten::_embedding_bag_per_sample_weights_backward")
@@ -495,11 +513,13 @@ def _embedding_bag_per_sample_weights_backward(
     mode: int,
     padding_idx: int,
 ) -> Any:
+    dispatch_over(frozenset(_FLOATS), "_embedding_bag_per_sample_weights_backward_cpu", grad._dtype)
     if mode != SUM:
         raise RuntimeError(
             "embedding_bag_backward: per_sample_weights only supported for mode='sum'"
         )
     indices, offsets = _promoted(indices, offsets)
+    _assert_ranks(grad, indices, weight)
     bags = value_array(_checked_bags(indices, offsets, offset2bag))
     dtype, rows = grad._dtype, value_array(indices)
     made = new_tensor((rows.size,), dtype, grad._device)

@@ -33,6 +33,9 @@ _CPU: Final = ("CPU",)
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _EXPLICIT: Final = "CompositeExplicitAutograd"
 _INT64: Final = DTYPES["int64"]
+_ITEM: Final = OperatorHandle("aten::item")
+_MIN: Final = OperatorHandle("aten::min")
+_MAX: Final = OperatorHandle("aten::max")
 
 _ADD_: Final = OperatorHandle("aten::add_.Scalar")
 _COPY_: Final = OperatorHandle("aten::copy_")
@@ -111,7 +114,7 @@ def _check_one_label(
     input: Tensor, target: Tensor, p: Number, weight: Tensor | None
 ) -> tuple[int, int, int]:
     """The exponent, the number of samples and of classes."""
-    exponent = int(scalar_to(p, _INT64))
+    exponent = int(scalar_to(p, DTYPES["int32"]))
     if exponent not in (1, 2):
         raise RuntimeError("only p == 1 and p == 2 supported")
     count, classes = _batch(input)
@@ -239,8 +242,9 @@ def _check_labels(input: Tensor, target: Tensor) -> tuple[int, int]:
     return count, classes
 
 
-def _check_in_range(argument: str, values: Array, lowest: int, highest: int) -> None:
-    if values.min() < lowest or values.max() > highest:
+def _check_in_range(argument: str, labels: Tensor, lowest: int, highest: int) -> None:
+    least, most = (int(scalar_to(_ITEM(find(labels)), _INT64)) for find in (_MIN, _MAX))
+    if least < lowest or most > highest:
         raise RuntimeError(f"argument {argument} is out of range")
 
 
@@ -273,7 +277,7 @@ def multilabel_margin_loss_forward(
     zero(is_target)
     if not numel(self._sizes):
         return output, is_target
-    _check_in_range("#2 'target'", value_array(target), -1, classes - 1)
+    _check_in_range("#2 'target'", target, -1, classes - 1)
     dtype = self._dtype
     dispatch_over(FLOATING_TYPES, "multilabel_margin_loss_forward_out_frame", dtype)
     labels, is_kept = _kept_labels(target, classes)
@@ -314,10 +318,10 @@ def multilabel_margin_loss_backward(
         return (result,)
     _check_contiguous("grad_input", result)
     zero(result)
-    _check_in_range("#3 'target'", value_array(target), -1, classes - 1)
+    _check_in_range("#3 'target'", target, -1, classes - 1)
     dtype = self._dtype
     dispatch_over(FLOATING_TYPES, "multilabel_margin_loss_backward_out_frame", dtype)
-    _check_in_range("#5 'is_target'", value_array(is_target), 0, 1)
+    _check_in_range("#5 'is_target'", is_target, 0, 1)
     check_pointers(dtype, self)
     labels, is_kept = _kept_labels(target, classes)
     check_pointers(dtype, is_target, result, grad_output)

@@ -28,6 +28,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TERNARY_OP, UNARY_OP, TensorIterator
+from mindtorch_v2.kernels.vector_loop import in_vectors
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS
 from mindtorch_v2.tensor.elements import Array
@@ -114,11 +115,34 @@ def smooth_l1_loss_backward_out(
     with np.errstate(all="ignore"):
         one, two, grad = _arrays(iterator)
         norm = opmath_element(_norm(self, reduction), dtype)
-        limit, distance = one.dtype.type(beta), one - two
-        near = norm * distance * grad / limit
-        far = np.where(distance <= -limit, -norm * grad, norm * grad)
-        _write(grad_input, np.where(np.abs(distance) >= limit, far, near), one)
+        is_in_vectors = in_vectors(iterator)
+        found = _pull_one_by_one(one, two, norm, grad, beta)
+        if is_in_vectors.any():
+            found = np.where(is_in_vectors, _pull_in_vectors(one - two, norm, grad, beta), found)
+        _write(grad_input, found, one)
     return grad_input
+
+
+def _pull_one_by_one(one: Array, two: Array, norm: Any, grad: Array, beta: float) -> Array:
+    """In C++'s arithmetic: small integers are no longer small, and ``beta`` is the double it is."""
+    kind = one.dtype
+    if kind.kind in "iu" and kind.itemsize < 4:
+        one, two, grad, norm = (
+            np.asarray(each).astype(np.int32) for each in (one, two, grad, norm)
+        )
+    distance = one - two
+    near = np.divide(norm * distance * grad, beta, dtype=np.float64).astype(kind)
+    far = np.where(distance <= -beta, -norm * grad, norm * grad).astype(kind)
+    return np.asarray(np.where((distance <= -beta) | (distance >= beta), far, near))
+
+
+def _pull_in_vectors(distance: Array, norm: Any, grad: Array, beta: float) -> Array:
+    """All in the type of the elements, ``beta`` too."""
+    limit = np.float64(beta).astype(distance.dtype)
+    share = np.trunc(distance / limit) if distance.dtype.kind in "iu" else distance / limit
+    end = np.where(distance > 0, 1, -1)
+    slope = np.where(np.abs(distance) >= limit, end, share).astype(distance.dtype)
+    return np.asarray(norm * slope * grad)
 
 
 def _norm(self: Tensor, reduction: int) -> float:

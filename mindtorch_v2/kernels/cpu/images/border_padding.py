@@ -124,7 +124,7 @@ class _Border:
         if self._is_mirrored and self.rank < 3:  # of which nobody asks how long it is
             padding = padding[: 2 * self.rank]
         looks_first = not _ARE_ALIKE or self.name == "reflection_pad3d"
-        if looks_first and len(padding) == 2 * self.rank:
+        if looks_first and (len(padding) == 2 * self.rank or not self.is_structured):
             self._check_rank(len(input._sizes))
         padded = self._checked(input._sizes, padding, is_backward=True)
         self._check_grad(grad_output, input, padded)

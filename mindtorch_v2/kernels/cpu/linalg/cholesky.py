@@ -148,13 +148,7 @@ def cholesky_out(self: Tensor, upper: bool, out: Tensor) -> Any:
 
 @kernel("aten::_cholesky_solve_helper")
 def cholesky_solve_helper(self: Tensor, a: Tensor, upper: bool) -> Tensor:
-    for each in (self, a):
-        if len(each._sizes) < 2:
-            raise RuntimeError(
-                "tensor.mT is only supported on matrices or batches of matrices. Got "
-                f"{len(each._sizes)}-D tensor."
-            )
-    result = clone_column_major(self)
+    result, factors = clone_column_major(self), clone_column_major(a)
     dispatch_over(COMPUTED, "cholesky_solve_cpu", self._dtype)
     if a._dtype is not self._dtype:
         raise RuntimeError(
@@ -165,8 +159,8 @@ def cholesky_solve_helper(self: Tensor, a: Tensor, upper: bool) -> Tensor:
         raise RuntimeError(
             f"cholesky_solve: factors of shape {[*a._sizes]} don't fit {[*self._sizes]}"
         )
-    factors = value_array(a)[..., :rows]  # LAPACK reads no more of it
-    write(result, lapack.potrs(factors, value_array(self), upper=upper))
+    read = value_array(factors)[..., :rows]  # LAPACK reads no more of it
+    write(result, lapack.potrs(read, value_array(self), upper=upper))
     return result
 
 

@@ -200,26 +200,27 @@ def potrf(matrices: Array, *, upper: bool) -> tuple[Array, Array]:
     found = _as_batch(matrices)
     info = np.zeros(len(found), np.int32)
     for column in range(found.shape[-1]):
-        diagonal = found[:, column, column].real
-        found[info == 0, column, column] = diagonal[info == 0]
-        info[~(diagonal > 0) & (info == 0)] = column + 1
-        goes_on = info == 0
-        _extend_triangle(found, column, goes_on)
+        goes_on = np.flatnonzero(info == 0)
+        chosen = found[goes_on]
+        is_last = _extend_triangle(chosen, column)
+        found[goes_on] = chosen
+        info[goes_on[is_last]] = column + 1
     return found.reshape(matrices.shape), info.reshape(matrices.shape[:-2])
 
 
-def _extend_triangle(found: Array, column: int, goes_on: Array) -> None:
-    """One column more, and the rest less its products, where ``goes_on``."""
-    chosen = found[goes_on]
-    root = np.sqrt(chosen[:, column, column].real)
-    chosen[:, column, column] = root
-    below = chosen[:, column + 1 :, column]
-    below[:] = below * (1 / root)[:, None]
-    rest = chosen[:, column + 1 :, column + 1 :]
-    less = rest - below[:, :, None] * np.conj(below[:, None, :])
-    triangle = np.tri(rest.shape[-1], dtype=bool)
-    rest[:] = np.where(triangle, less, rest)
-    found[goes_on] = chosen
+def _extend_triangle(found: Array, column: int) -> Array:
+    """One column more, of each matrix of a batch; for which of them it is no more than what would
+    be the square on the diagonal, and not positive."""
+    rest = found[:, column:, column].copy()
+    for before in range(column):
+        rest -= found[:, column:, before] * np.conj(found[:, column, before])[:, None]
+    square = rest[:, 0].real
+    is_positive = square > 0
+    root = np.sqrt(square)
+    found[:, column, column] = np.where(is_positive, root, square)
+    below = rest[:, 1:] * (1 / root)[:, None]
+    found[is_positive, column + 1 :, column] = below[is_positive]
+    return np.asarray(~is_positive)
 
 
 @quiet

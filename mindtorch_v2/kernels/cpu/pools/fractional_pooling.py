@@ -6,7 +6,7 @@ Mirrors ``FractionalMaxPool2d.cpp``, ``FractionalMaxPool3d.cpp`` and ``Fractiona
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -187,6 +187,11 @@ def _send_back(
     store(result, sent_back(grad_output, indices, self._sizes, dims))
 
 
+def _check_has_dims(tensor: Tensor, dims: Iterable[int]) -> None:
+    for dim in dims:
+        wrap_dim(dim, len(tensor._sizes), scalar=False)
+
+
 @structured("aten::fractional_max_pool2d_backward")
 def fractional_max_pool2d_backward(
     outputs: Outputs,
@@ -196,14 +201,14 @@ def fractional_max_pool2d_backward(
     output_size: Sequence[int],
     indices: Tensor,
 ) -> tuple[Tensor, ...]:
-    name, rank = "fractional_max_pool2d_backward()", len(self._sizes)
+    name, height = "fractional_max_pool2d_backward()", 2 if len(self._sizes) == 4 else 1
+    _check_has_dims(self, range(height - 1, height + 2))
     if HABITS["the gradient of a fractional max pool of images looks at all sizes"]:
         wanted = (*self._sizes[:-2], *output_size)
         for what, tensor in (("gradOutput", grad_output), ("indices", indices)):
             if tuple(tensor._sizes) != wanted:
                 raise RuntimeError(f"{name}: {what} sizes unexpected")
     else:
-        height = 2 if rank == 4 else 1
         for what, at in (("width", 1), ("height", 0)):
             dim = wrap_dim(height + at, len(grad_output._sizes), scalar=False)
             if output_size[at] != grad_output._sizes[dim]:
@@ -224,7 +229,7 @@ def fractional_max_pool3d_backward(
     grad_input: Tensor | None = None,
 ) -> Tensor:
     time = 2 if len(self._sizes) == 5 else 1
-    wrap_dim(time + 2, len(self._sizes), scalar=False)
+    _check_has_dims(self, range(time - 1, time + 3))
     for at, what in enumerate(("time", "height", "width")):
         dim = wrap_dim(time + at, len(grad_output._sizes), scalar=False)
         if output_size[at] != grad_output._sizes[dim]:

@@ -1,0 +1,84 @@
+"""Operators given ranks, sizes and numbers that their arithmetic has no use for.
+
+What is looked at first, and what is not looked at at all: gradients called by themselves, inner
+operators whose caller has checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Final
+
+from conformance.area import Text
+
+_PLACES: Final = "xp.tensor([0, 1, 1])"
+_X: Final = ("xp.tensor(2.)", "xp.ones(2)", "xp.ones(3, 3)", "xp.ones(1, 2, 3)", "xp.tensor(2)")
+_OF_ONE: Final = (
+    *("linalg_tensorinv({x}, 1)", "linalg_tensorinv({x}, 2)", "linalg_tensorinv({x}, 4)"),
+    *("_cholesky_solve_helper({x}, {x}, False)", "linalg_pinv({x}.long())"),
+    *("linalg_ldl_factor({x})", "linalg_ldl_factor({x}, hermitian=True)"),
+    *("linalg_cholesky_ex({x})", "linalg_cholesky_ex(-{x})", "linalg_cholesky_ex({x}.cumsum(-1))"),
+    *("_linalg_check_errors({x}, 'f', is_matrix=True)", "_reshape_from_tensor(xp.ones(2), {x})"),
+    *("_linalg_check_errors({x}.int(), 'f', is_matrix=False)", "_pdist_forward({x}, 1.)"),
+    *("_fused_rms_norm({x}, [3], None, None)", "_fused_rms_norm({x}, [3, 3], xp.ones(3), 0.5)"),
+    *("_fused_rms_norm({x}, [], None, None)", "_fused_rms_norm({x}, [2], xp.ones(2), 1e-5)"),
+    "stft.center({x}, 1, align_to_window=False, window=xp.ones(1))",
+)
+#: Of tensors that are no matrices: what comes out is another number for whoever adds it up.
+_OF_VECTORS: Final = (
+    *("linalg_pinv({x})", "linalg_pinv({x}, hermitian=True)"),
+    *("_pdist_backward({x}, xp.ones(1, 2, 3), 1., xp.ones(2))",),
+    "reflection_pad2d_backward({x}, {x}, [1, 1])",
+)
+_OF_TWO: Final = (
+    *("linalg_tensorsolve({x}, {y})", "linalg_tensorsolve({x}, {y}, [0])"),
+    *("bilinear({x}, {x}, {y})", "bilinear({x}, {y}, {x}, {y})"),
+    *("_pdist_backward({x}, xp.ones(2), 1., {y})", "_pdist_backward({x}, {y}, 0., {x})"),
+    *("_trilinear({x}, {y}, {x}, [], [], [], [0])", "_trilinear({x}, {y}, {x}, [1], [0], [], [0])"),
+    "fractional_max_pool2d_backward({x}, {y}, [2, 2], [1, 2], xp.zeros(0, 3))",
+    "fractional_max_pool3d_backward({x}, {y}, [2, 2, 2], [1, 2, 1], xp.zeros(0, 3))",
+)
+_BAGS: Final = (
+    *("xp.ones(3), xp.ones(3, 3), {p}, {p}, {p}, 0", "xp.ones(3, 3), xp.ones(3), {p}, {p}, {p}, 0"),
+    "xp.ones(3, 3), xp.ones(3, 4), {p}, {p}, {p}, 0",
+    "xp.ones(3, 3), xp.ones(3, 3), {p}[None], {p}, {p}, 0",
+    "xp.ones(3, 3), xp.ones(3, 3), {p}, {p}, {p}, 1",
+    "xp.ones(3, 3).long(), xp.ones(3, 3), {p}, {p}, {p}, 1",
+)
+_MODES: Final = ("0, None", "1, xp.ones(3)", "3, None", "5, xp.ones(3)")
+_BETAS: Final = ("0.5", "1.0", "0.1", "float('nan')")
+_DTYPES: Final = ("float32", "float64", "bfloat16", "int64", "uint8")
+_POWERS: Final = ("float('nan')", "1", "2**40", "2.5", "True")
+
+
+def texts() -> Iterator[Text]:
+    for call, x in product(_OF_ONE, _X):
+        yield "misfits", "xp.ops.aten." + call.format(x=x)
+    for call, x in product(_OF_VECTORS, _X[:2]):
+        yield "misfits", "xp.ops.aten." + call.format(x=x)
+    for call, x, y in product(_OF_TWO, _X, _X):
+        yield "misfits", "xp.ops.aten." + call.format(x=x, y=y)
+    for arguments in _BAGS:
+        call = "xp.ops.aten._embedding_bag_per_sample_weights_backward"
+        yield "gradients of bags", f"{call}({arguments.format(p=_PLACES)})"
+    for mode in _MODES:
+        call = "xp.ops.aten._embedding_bag_dense_backward"
+        places = ", ".join([_PLACES] * 4)
+        yield "gradients of bags", f"{call}(xp.ones(3, 3), {places}, 4, False, {mode})"
+    for beta, dtype, size in product(_BETAS, _DTYPES, (3, 40)):
+        if size > 3 and "int" in dtype and beta != "1.0":
+            continue  # divides by nought
+        numbers = f"xp.arange({size}).to(xp.{dtype}).fmod(7)"
+        other = f"xp.arange({size}).to(xp.{dtype}).fmod(4)"
+        call = f"xp.ops.aten.smooth_l1_loss_backward({other}, {numbers}, {other}, 0, {beta})"
+        yield "numbers of losses", call
+    for power in _POWERS:
+        target = "xp.tensor([0, 1, 2])"
+        yield (
+            "numbers of losses",
+            f"xp.ops.aten.multi_margin_loss(xp.ones(3, 3), {target}, {power})",
+        )
+    for target in ("[1.+2j, 0]", "[1., float('nan')]", "[True, False]", "[7., 0.]", "[-2, 0]"):
+        call = "xp.ops.aten.multilabel_margin_loss_forward"
+        yield "numbers of losses", f"{call}(xp.tensor([1., 2.]), xp.tensor({target}), 0)"
