@@ -15,10 +15,11 @@ from mindtorch_v2.tensor.support import HABITS
 from mindtorch_v2.tensor.symbolic import SymBool
 from mindtorch_v2.tensor.tensor import Tensor
 
-_UNSAID: Final = (
+UNSAID: Final = (
     "Expected cond to be True, but got False. (Could this error message be improved? If so, please "
     "report an enhancement request to PyTorch.)"
 )
+"""What is said of a condition of which the caller says nothing."""
 _OF_TENSORS: Final = "a check of a tensor is told of that of all elements"
 _REMOVED: Final = (
     "_check_is_size will be removed in a future PyTorch release along with guard_size_oblivious. "
@@ -40,7 +41,7 @@ def _check_with(error_type: Any, cond: Any, message: Any) -> None:
     assert issubclass(error_type, Exception)
     assert not issubclass(error_type, Warning)
     if message is None:
-        raise error_type(_UNSAID)
+        raise error_type(UNSAID)
     if not callable(message):
         if HABITS["a check takes a text"]:
             raise error_type(str(message))

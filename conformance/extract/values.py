@@ -134,6 +134,11 @@ WORDS: dict[str, Callable[[], object]] = {
     "fft of complex numbers as real ones": lambda: torch.ops.aten._fft_r2c(
         torch.ones(1, dtype=torch.complex64), [0], 0, True
     ),
+    "gradients on meta of what a bag was not summed by": lambda: (
+        torch.ops.aten._embedding_bag_per_sample_weights_backward(
+            *[torch.ones(1, 1, device="meta")] * 2, *[torch.ones(1).long()] * 3, 1
+        )
+    ),
     "fft of no signals": lambda: torch.fft.fft(torch.ones(0, 1)),
     "fft of too many dimensions": lambda: torch.fft.fftn(torch.ones((1,) * 8)),
     "complex numbers without a gradient": lambda: torch.ops.aten.slice_copy.Tensor(

@@ -173,6 +173,13 @@ def stack_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Any:
     return _CAT_OUT([_UNSQUEEZE(tensor, dim) for tensor in tensors], dim, out=out)
 
 
+@kernel("aten::_stack", keys=("CPU", "CompositeExplicitAutograd"))
+def stack_of_backend(tensors: Sequence[Tensor], dim: int) -> Any:
+    first = _UNSQUEEZE(tensors[0], dim)
+    _check_equal_sizes(tensors)
+    return _CAT([first, *(_UNSQUEEZE(tensor, dim) for tensor in tensors[1:])], dim)
+
+
 def _check_equal_sizes(tensors: Sequence[Tensor]) -> None:
     wanted = tensors[0]._sizes
     for place, tensor in enumerate(tensors):

@@ -31,7 +31,6 @@ _NARROW: Final = OperatorHandle("aten::narrow")
 _NEW_ZEROS: Final = OperatorHandle("aten::new_zeros")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
 _SLICE: Final = OperatorHandle("aten::slice.Tensor")
-_STACK: Final = OperatorHandle("aten::stack")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
 _VIEW: Final = OperatorHandle("aten::view")
 _IN_CHUNKS: Final = (
@@ -205,11 +204,6 @@ def flipud(self: Tensor) -> Any:
     if not self._sizes:
         raise RuntimeError("Input must be >= 1-d.")
     return _FLIP(self, [0])
-
-
-@kernel("aten::_stack", keys=("CPU", "CompositeExplicitAutograd"))
-def stack_of_backend(tensors: Sequence[Tensor], dim: int) -> Any:
-    return _STACK(tensors, dim)
 
 
 # --- chunks of several tensors side by side ---------------------------------------------------

@@ -195,6 +195,8 @@ def flash_attention_backward(
     if grad_out is None:
         return None, None, None
     dtype = query._dtype
+    for each in (grad_out, query, key, value, out, logsumexp):
+        _TRANSPOSE(each, 1, 2)  # which refuses what has no two such dimensions
     made = [_zeros_like(each) for each in (query, key, value)]
     dispatch_over(FLOATING_TYPES | HALVES, "flash_attention_backward", dtype)
     if not query._sizes[3] == key._sizes[3] == value._sizes[3]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mindtorch_v2._checks import UNSAID
 from mindtorch_v2.kernels.cpu.embedding_bag import MAX, SUM, is_fast_path
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
@@ -15,6 +16,7 @@ from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.support import worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
@@ -141,4 +143,11 @@ def meta_embedding_bag_per_sample_weights_backward(
     mode: int,
     padding_idx: int = -1,
 ) -> Tensor:
+    features = size_at(grad, 1)
+    if mode != SUM:
+        raise worded("gradients on meta of what a bag was not summed by")
+    ranks = ((grad, 2), (indices, 1), (weight, 2))
+    is_expected = all(len(each._sizes) == rank for each, rank in ranks)
+    if not (is_expected and weight._sizes[1] == features):
+        raise RuntimeError(UNSAID)
     return new_tensor((size_at(indices, 0),), grad._dtype, grad._device)

@@ -166,8 +166,8 @@ def _float_dtype(input: Tensor) -> DType:
 def _upsample_nearest(input: Tensor, output_size: Sequence[int], scales: Scales) -> Any:
     rank = len(output_size)
     indices: list[Tensor | None] = [None, None]
-    for dim, (count, scale) in enumerate(zip(output_size, scales, strict=False)):
-        size = input._sizes[dim - rank]
+    for dim, count in enumerate(output_size):
+        size, scale = input._sizes[dim - rank], scales[dim]
         if scale is None or (_ASKS_FOR_SCALES and scale <= 0):
             _ = size / count
         else:

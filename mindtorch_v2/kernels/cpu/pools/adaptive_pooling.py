@@ -362,7 +362,8 @@ def adaptive_max_pool3d_backward(
     if not result.is_meta:
         last = 4 if len(self._sizes) == 5 else 3
         for tensor in (self, grad_output):
-            wrap_dim(last, len(tensor._sizes), scalar=False)
+            for dim in range(last - 3, last + 1):
+                wrap_dim(dim, len(tensor._sizes), scalar=False)
         dispatch("adaptive_max_pool3d_backward", self._dtype)
         check_pointers(self._dtype, grad_output)
         check_pointers(int64, indices)
