@@ -39,6 +39,24 @@ _OF_TWO: Final = (
     "fractional_max_pool2d_backward({x}, {y}, [2, 2], [1, 2], xp.zeros(0, 3))",
     "fractional_max_pool3d_backward({x}, {y}, [2, 2, 2], [1, 2, 1], xp.zeros(0, 3))",
 )
+_META: Final = tuple(
+    f"xp.ones({sizes}, device='meta')" for sizes in ("()", "3", "(2, 3)", "(2, 3, 3)")
+)
+_ON_META: Final = (
+    *(
+        "_cholesky_solve_helper({x}, xp.ones(3, 3, device='meta'), True)",
+        "_stack.out([{x}], out={x})",
+    ),
+    *("grid_sampler({x}, {x}, 0, 0, False)", "grid_sampler_3d({x}, {y}, 0, 0, False)"),
+    *("_euclidean_dist({x}, {y})", "_euclidean_dist({x}.long(), {y}.int())", "_stack([{x}, {y}])"),
+    *("soft_margin_loss_backward({x}, {y}, {y}, 1)", "soft_margin_loss_backward({y}, {x}, {x}, 1)"),
+    "_scaled_dot_product_flash_attention_for_cpu_backward({x}, {y}, {x}, {x}, {x}, {x}, 0., False)",
+    "_scaled_dot_product_flash_attention_for_cpu_backward({x}, {x}, {y}, {y}, {y}, {y}, 0., False)",
+    "_adaptive_avg_pool3d_backward.out({x}, {y}, out={x})",
+    "_embedding_bag_per_sample_weights_backward({x}, {y}, {i}, {i}, {i}, 0)",
+    "_embedding_bag_per_sample_weights_backward({x}, {y}, {i}, {i}, {i}, 1)",
+    "upsample_nearest1d.out({x}, [3, 4], out={y})",
+)
 _BAGS: Final = (
     *("xp.ones(3), xp.ones(3, 3), {p}, {p}, {p}, 0", "xp.ones(3, 3), xp.ones(3), {p}, {p}, {p}, 0"),
     "xp.ones(3, 3), xp.ones(3, 4), {p}, {p}, {p}, 0",
@@ -59,6 +77,14 @@ def texts() -> Iterator[Text]:
         yield "misfits", "xp.ops.aten." + call.format(x=x)
     for call, x, y in product(_OF_TWO, _X, _X):
         yield "misfits", "xp.ops.aten." + call.format(x=x, y=y)
+    for call, x, y in product(_ON_META, _META, _META):
+        yield "misfits on meta", "xp.ops.aten." + call.format(x=x, y=y, i=f"{_PLACES}.to('meta')")
+    for x, dim, eps in product(("xp.ones(3)", _META[2]), (0, 1), ("-1.5", "-0.0", "float('nan')")):
+        for y in (x, f"{x}.long()"):
+            yield "misfits", f"xp.ops.aten.cosine_similarity({x}, {y}, {dim}, {eps})"
+    for dims, onesided in product(("[0, 0]", "[-1, 1]", "[5]", "[]", "[0, 1]"), (True, False)):
+        spectrum = f"xp.ops.aten._fft_r2c({_META[2]}, {dims}, 1, {onesided})"
+        yield "misfits on meta", spectrum
     for arguments in _BAGS:
         call = "xp.ops.aten._embedding_bag_per_sample_weights_backward"
         yield "gradients of bags", f"{call}({arguments.format(p=_PLACES)})"

@@ -96,6 +96,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "cdist on meta takes mode 0": lambda: takes(
         lambda: A._cdist_forward(*[ROWS.to("meta")] * 2, 1.0, 0)
     ),
+    "lengths of a cosine are bounded by no negative number": lambda: is_refused(
+        lambda: torch.cosine_similarity(torch.ones(1), torch.ones(1), 0, -1.0)
+    ),
     "lengths of a cosine are bounded by a tensor": lambda: is_reached(
         A.clamp_min_.Tensor, lambda: torch.cosine_similarity(ROWS, ROWS)
     ),

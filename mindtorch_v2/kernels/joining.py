@@ -175,9 +175,25 @@ def stack_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Any:
 
 @kernel("aten::_stack", keys=("CPU", "CompositeExplicitAutograd"))
 def stack_of_backend(tensors: Sequence[Tensor], dim: int) -> Any:
+    return _CAT(_stack_inputs(tensors, dim), dim)
+
+
+@kernel("aten::_stack.out")
+def stack_of_backend_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Any:
+    return _CAT_OUT(_stack_inputs(tensors, dim), dim, out=out)
+
+
+@kernel("aten::_stack.out", key="CompositeExplicitAutograd")
+def _stack_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Any:
+    """Takes the tensors for what has been unsqueezed."""
+    return _CAT_OUT(tensors, dim, out=out)
+
+
+def _stack_inputs(tensors: Sequence[Tensor], dim: int) -> list[Any]:
+    """``get_stack_inputs``."""
     first = _UNSQUEEZE(tensors[0], dim)
     _check_equal_sizes(tensors)
-    return _CAT([first, *(_UNSQUEEZE(tensor, dim) for tensor in tensors[1:])], dim)
+    return [first, *(_UNSQUEEZE(tensor, dim) for tensor in tensors[1:])]
 
 
 def _check_equal_sizes(tensors: Sequence[Tensor]) -> None:

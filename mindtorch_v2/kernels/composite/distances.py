@@ -24,6 +24,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
+_BOUND_IS_CHECKED: Final = HABITS["lengths of a cosine are bounded by no negative number"]
 _BOUND_IS_A_TENSOR: Final = HABITS["lengths of a cosine are bounded by a tensor"]
 _CDIST: Final = OperatorHandle("aten::_cdist_forward")
 _PDIST: Final = OperatorHandle("aten::_pdist_forward")
@@ -67,6 +68,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Any:
         raise RuntimeError(
             f"expected common dtype to be floating point, yet common dtype is {CPP_NAMES[dtype]}"
         )
+    if _BOUND_IS_CHECKED and not eps >= 0:  # NaN neither
+        raise RuntimeError(f"eps must be non-negative, got: {eps:g}")
     whole = [call("to", x, dtype) if is_integral(x._dtype) else x for x in (x1, x2)]
     vectors = _expanded(*whole)
     lengths = [call("clone", call("linalg_vector_norm", x, 2, [dim], True)) for x in vectors]
@@ -93,12 +96,15 @@ def cdist(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Any:
     return _CDIST(x1, x2, p, compute_mode)
 
 
-@kernel("aten::_euclidean_dist", keys=("CompositeExplicitAutograd", "Meta"))
+@kernel("aten::_euclidean_dist", key="CompositeExplicitAutograd")
 def _euclidean_dist(x1: Tensor, x2: Tensor) -> Any:
+    return call("sqrt_", call("clamp_min_", squared_distances(x1, x2), 0))
+
+
+def squared_distances(x1: Tensor, x2: Tensor) -> Any:
     """By ``|x|**2 - 2 * x @ y + |y|**2``, one product of what has two more columns."""
     squares = [call("sum", call("pow", x, 2), [-1], True) for x in (x1, x2)]
     ones = [call("ones_like", each, memory_format=_CONTIGUOUS) for each in squares]
     left = call("cat", [call("mul", x1, -2), squares[0], ones[0]], -1)
     right = call("cat", [x2, ones[1], squares[1]], -1)
-    product = call("matmul", left, call("mT", right))
-    return call("sqrt_", call("clamp_min_", product, 0))
+    return call("matmul", left, call("mT", right))

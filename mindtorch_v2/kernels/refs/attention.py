@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from mindtorch_v2.autograd.at import call
+from mindtorch_v2.autograd.at import TensorOptions, call
 from mindtorch_v2.kernels.cpu.attention import attention_of, logsumexp_of
-from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.switches import HABITS
@@ -61,17 +60,10 @@ def meta__scaled_dot_product_flash_attention_for_cpu_backward(
 ) -> tuple[Any, Any, Any]:
     sizes = [list(each._sizes) for each in (query, key, value)]
     if not HABITS["attention of groups of heads is fused"]:
-        batch, heads, _, size = sizes[0]
-        count = size_at(key, 2)
-        sizes[1:] = [[batch, heads, count, size]] * 2
+        batch, heads, size, rows = (size_at(query, dim) for dim in (0, 1, 3, 2))
+        sizes = [[batch, heads, rows, size], *[[batch, heads, size_at(key, 2), size]] * 2]
     one, two, three = (
-        _with_heads_inside(each, like)
+        call("empty_permuted", each, [0, 2, 1, 3], TensorOptions.of(like))
         for each, like in zip(sizes, (query, key, value), strict=True)
     )
     return one, two, three
-
-
-def _with_heads_inside(sizes: list[int], like: Tensor) -> Any:
-    batch, heads, count, size = sizes
-    made = new_tensor((batch, count, heads, size), like._dtype, like._device)
-    return call("transpose", made, 1, 2)

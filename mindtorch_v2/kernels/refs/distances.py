@@ -9,6 +9,7 @@ import math
 from typing import Any, Final
 
 from mindtorch_v2.autograd.at import call
+from mindtorch_v2.kernels.composite.distances import squared_distances
 from mindtorch_v2.kernels.cpu.distances import check_columns
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
@@ -19,6 +20,11 @@ from mindtorch_v2.tensor.size import Size
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
+
+
+@body("torch._decomp.decompositions._euclidean_dist")
+def _euclidean_dist(x1: Tensor, x2: Tensor) -> Any:
+    return call("sqrt", call("clamp_min", squared_distances(x1, x2), 0))
 
 
 @body(_META + "meta_cdist_forward")

@@ -61,7 +61,8 @@ def find(name: str, key: int) -> Native:
     if found is None:
         return NONE
     for wrapper, options in reversed(wrappers):
-        found = WRAPPERS[wrapper](found, **options)
+        named = {"shown": function} if wrapper == "out" else {}
+        found = WRAPPERS[wrapper](found, **options, **named)
     if name in facts["taken"]:
         is_bound = any(wrapper == "promote" for wrapper, _ in wrappers)
         shown = None if is_bound else function.rpartition(".")[2]

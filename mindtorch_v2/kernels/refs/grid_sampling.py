@@ -37,7 +37,7 @@ def _sizes(tensor: Tensor) -> object:
 
 
 def _check(input: Tensor, grid: Tensor, mode: int) -> None:
-    check_common(input, grid, _sizes)
+    check_common(input, grid, _sizes, lambda tensor, dim: tuple(tensor._sizes)[dim])
     check_rank(input, grid, 3, mode, _sizes)
 
 

@@ -12,6 +12,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import (
     COMPUTED,
     INT32,
+    check_has_matrices,
     check_sizes_of_system,
     column_major_strides,
     is_column_major,
@@ -127,6 +128,7 @@ def _info(like: Tensor) -> Tensor:
 
 
 def _clone_column_major(tensor: Tensor) -> Tensor:
+    check_has_matrices(tensor)
     *batch, rows, columns = tensor._sizes
     strides = contiguous_strides((*batch, columns, rows))
     turned = (*strides[:-2], strides[-1], strides[-2])

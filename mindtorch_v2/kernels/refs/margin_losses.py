@@ -55,8 +55,8 @@ def soft_margin_loss(input: Tensor, target: Tensor, reduction: int = MEAN) -> An
 def soft_margin_loss_backward(
     grad_output: Tensor, self: Tensor, target: Tensor, reduction: int = MEAN
 ) -> Any:
-    slope = sub(_SIGMOID(mul(target, self)), 1)
-    grad = mul(mul(target, grad_output), slope)
+    turned = mul(target, grad_output)
+    grad = mul(turned, sub(_SIGMOID(mul(target, self)), 1))
     return _DIV(grad, numel(self._sizes)) if reduction == MEAN else grad
 
 

@@ -23,6 +23,7 @@ from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
+_PERMUTE: Final = OperatorHandle("aten::permute")
 _CLONE: Final = OperatorHandle("aten::clone")
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 _AS_ON_A_GPU: Final = HABITS["a spectrum on meta lies as on a GPU"]
@@ -40,6 +41,8 @@ def _executed(
 ) -> Tensor:
     """``_exec_fft``."""
     batch = [dim for dim in range(len(self._sizes)) if dim not in dims]
+    if len(batch) + len(dims) != len(self._sizes):
+        _PERMUTE(self, [*batch, *dims])  # which refuses it
     strides = spectrum_strides(self, sizes, batch, dims, given_to)
     return new_tensor(sizes, dtype, self._device, strides)
 
@@ -78,10 +81,12 @@ def meta_fft_c2c(self: Tensor, dim: Sequence[int], normalization: int, forward: 
 def meta_fft_r2c(self: Tensor, dim: Sequence[int], normalization: int, onesided: bool) -> Tensor:
     if not self._dtype.is_floating_point:
         raise worded("fft of real numbers")
-    dtype, half = corresponding_complex_dtype(self._dtype), onesided_sizes(self, dim)
-    sizes = half if onesided else list(self._sizes)
+    dtype, whole = corresponding_complex_dtype(self._dtype), list(self._sizes)
     if not _AS_ON_A_GPU:
+        sizes = onesided_sizes(self, dim) if onesided else whole
         return new_tensor(sizes, dtype, self._device)
+    half = onesided_sizes(self, dim)
+    sizes = half if onesided else whole
     if _is_one_step(dim):
         return _executed(self, sizes, dtype, dim)
     *others, last = dim
@@ -93,7 +98,7 @@ def meta_fft_r2c(self: Tensor, dim: Sequence[int], normalization: int, onesided:
 def meta_fft_c2r(self: Tensor, dim: Sequence[int], normalization: int, lastdim: int) -> Tensor:
     if not self._dtype.is_complex:
         raise worded("fft of real numbers")
-    *others, last = dim
+    others, last = dim[:-1], dim[-1]
     sizes = list(self._sizes)
     sizes[last] = lastdim
     dtype = self._dtype.to_real()

@@ -96,16 +96,19 @@ def preserve_memory_format(function: Ref) -> Ref:
     return function
 
 
-def out(function: Ref, exact_dtype: bool, names: Sequence[str] = ("out",)) -> Ref:
+def out(function: Ref, exact_dtype: bool, names: Sequence[str] = ("out",), shown: str = "") -> Ref:
     """``out_wrapper``: the results go into the arguments of these names if they are given.
 
-    What makes a tensor gets its options from there.
+    What makes a tensor gets its options from there.  The wrapper hands an argument of another name
+    on as ``out``, so that it cannot be given one (of the function that is ``shown``).
     """
     keeps_format = getattr(function, "preserves_memory_format", False)
     is_factory = signature(function).parameters.keys() >= FACTORY_OPTIONS
 
     def written(*args: Any, **kwargs: Any) -> Any:
         outs = [kwargs.pop(name, None) for name in names]
+        if "out" in kwargs:
+            raise TypeError(f"{shown}() got multiple values for keyword argument 'out'")
         if None in outs:
             return function(*args, **kwargs)
         if _LOOKS_AT_DEVICES_FIRST and isinstance(args[0], Tensor):

@@ -46,9 +46,16 @@ Pair: TypeAlias = tuple[Tensor | None, Tensor]
 # --- checks -----------------------------------------------------------------------------------
 
 
-def check_common(input: Tensor, grid: Tensor, shown: Callable[[Tensor], object]) -> None:
-    """``check_grid_sampler_common``; sizes are ``shown`` in C++'s manner or in Python's."""
+def check_common(
+    input: Tensor,
+    grid: Tensor,
+    shown: Callable[[Tensor], object],
+    size: Callable[[Tensor, int], int] | None = None,
+) -> None:
+    """``check_grid_sampler_common``; a size is read, and sizes are ``shown``, in C++'s manner or in
+    Python's."""
     said = "grid_sampler(): expected"
+    size = size or _size
     if input._device != grid._device:
         raise RuntimeError(
             f"{said} input and grid to be on same device, but input is on {input._device} and "
@@ -60,12 +67,12 @@ def check_common(input: Tensor, grid: Tensor, shown: Callable[[Tensor], object])
             f"and grid has {grid._layout}"
         )
     sizes, rank = input._sizes, len(input._sizes)
-    if _size(input, 0) != _size(grid, 0):
+    if size(input, 0) != size(grid, 0):
         raise RuntimeError(
             f"{said} grid and input to have same batch size, but got input with sizes "
             f"{shown(input)} and grid with sizes {shown(grid)}"
         )
-    if _size(grid, -1) != rank - 2:
+    if size(grid, -1) != rank - 2:
         raise RuntimeError(
             f"{said} grid to have size {rank - 2} in last dimension, but got grid with sizes "
             f"{shown(grid)}"
