@@ -21,7 +21,7 @@ LN2: Final = math.log(2)
 LN10: Final = math.log(10)
 
 _MODULES: Final = (
-    *("clamp", "decompositions", "elementwise", "layouts", "linalg", "losses", "nn"),
+    *("clamp", "decompositions", "distances", "elementwise", "layouts", "linalg", "losses", "nn"),
     *("normalization", "reductions", "reflections", "scattering", "shapes", "solving"),
     *("special", "spectral", "strided"),
 )

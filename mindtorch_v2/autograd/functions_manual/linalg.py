@@ -7,7 +7,6 @@ from typing import Any
 
 from mindtorch_v2.autograd.at import call, conj
 from mindtorch_v2.autograd.functions_manual.elementwise import maybe_multiply
-from mindtorch_v2.autograd.operators import mul, sub
 from mindtorch_v2.tensor.dtype import strided
 
 
@@ -62,16 +61,3 @@ def _trilinear_backward(
         call("_trilinear", i1, grad, i3, expand1, sumdim, expand3, expand2) if of_second else None,
         call("_trilinear", i1, i2, grad, expand1, expand2, sumdim, expand3) if of_third else None,
     )
-
-
-def _euclidean_dist_backward(grad: Any, x1: Any, x2: Any, res: Any) -> tuple[Any, Any]:
-    """Rows in one place do not move each other."""
-    if grad is None:
-        return None, None
-    ratio = call("div", grad, res)
-    call("masked_fill_", ratio, call("eq", res, 0), 0)
-    pulled = call("matmul", ratio, x2)
-    one = sub(mul(x1, call("sum", ratio, [-1], True)), pulled)
-    pulled = call("matmul", call("mT", ratio), x1)
-    two = sub(mul(x2, call("unsqueeze", call("sum", ratio, [-2], False), -1)), pulled)
-    return one, two

@@ -23,7 +23,7 @@ from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import contiguous_strides
 from mindtorch_v2.tensor.quiet import quietly
-from mindtorch_v2.tensor.support import CPP_NAMES, worded
+from mindtorch_v2.tensor.support import CPP_NAMES, has_words, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CLONE: Final = OperatorHandle("aten::clone")
@@ -118,7 +118,7 @@ def _new_spectrum(self: Tensor, sizes: Sequence[int], dims: Sequence[int], dtype
     if real not in FLOATING_TYPES:
         _EMPTY(sizes, dtype=dtype, device=self._device)  # where torch may warn of the dtype
         raise RuntimeError(f"MKL FFT doesn't support tensors of type: {CPP_NAMES[real]}")
-    if not all(self._sizes[dim] for dim in batch):
+    if not all(self._sizes[dim] for dim in batch) and has_words("fft of no signals"):
         raise worded("fft of no signals")
     if len(dims) > _MOST_DIMS:
         raise worded("fft of too many dimensions")
