@@ -48,9 +48,6 @@ HABITS: dict[str, Callable[[], object]] = {
     "max_unpool closes what it opens": lambda: (
         said(lambda: A.max_unpool2d(NUMBER, PLACE - 1, [1, 1])).endswith(")")
     ),
-    "a fractional max pool of volumes looks at its windows": lambda: (
-        not takes(lambda: torch.nn.FractionalMaxPool3d(0, 1))
-    ),
     "fractional_max_pool2d on meta has words for all it refuses": lambda: (
         "non-zero"
         in said(lambda: A.fractional_max_pool2d(meta(1, 0, 1), [1, 1], [1, 1], meta(1, 1, 2)))

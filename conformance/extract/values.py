@@ -139,6 +139,7 @@ WORDS: dict[str, Callable[[], object]] = {
             *[torch.ones(1, 1, device="meta")] * 2, *[torch.ones(1).long()] * 3, 1
         )
     ),
+    "a fractional max pool of no window": lambda: torch.nn.FractionalMaxPool3d(0, 2),
     "fft of no signals": lambda: torch.fft.fft(torch.ones(0, 1)),
     "fft of too many dimensions": lambda: torch.fft.fftn(torch.ones((1,) * 8)),
     "complex numbers without a gradient": lambda: torch.ops.aten.slice_copy.Tensor(

@@ -6,12 +6,12 @@ Mirrors ``torch/nn/modules/pooling.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.nn import functional
 from mindtorch_v2.nn._pooling import ntuple
 from mindtorch_v2.nn.modules.module import Module
+from mindtorch_v2.tensor.support import has_words, worded
 
 __all__ = [
     "AdaptiveAvgPool1d",
@@ -261,7 +261,7 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
         return_indices: bool = False,
         _random_samples: Any = None,
     ) -> None:
-        if HABITS["a fractional max pool of volumes looks at its windows"]:
+        if has_words(_OF_NO_WINDOW):
             _check_kernel(kernel_size)
         super().__init__(kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
@@ -269,10 +269,13 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
         return self._pool(functional.fractional_max_pool3d, input)
 
 
+_OF_NO_WINDOW: Final = "a fractional max pool of no window"
+
+
 def _check_kernel(kernel_size: Any) -> None:
     numbers = kernel_size if isinstance(kernel_size, (tuple, list)) else (kernel_size,)
     if isinstance(kernel_size, (int, tuple, list)) and not all(each > 0 for each in numbers):
-        raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
+        raise worded(_OF_NO_WINDOW, **{"got 0": f"got {kernel_size}"})
 
 
 class _AdaptiveMaxPoolNd(Module):
