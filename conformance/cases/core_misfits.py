@@ -18,7 +18,7 @@ _OF_ONE: Final = (
     *("linalg_tensorinv({x}, 1)", "linalg_tensorinv({x}, 2)", "linalg_tensorinv({x}, 4)"),
     *("_cholesky_solve_helper({x}, {x}, False)", "linalg_pinv({x}.long())"),
     *("linalg_ldl_factor({x})", "linalg_ldl_factor({x}, hermitian=True)"),
-    *("linalg_cholesky_ex({x})", "linalg_cholesky_ex(-{x})", "linalg_cholesky_ex({x}.cumsum(-1))"),
+    *("linalg_cholesky_ex(-{x})", "linalg_cholesky_ex({x}.cumsum(-1))"),
     *("_linalg_check_errors({x}, 'f', is_matrix=True)", "_reshape_from_tensor(xp.ones(2), {x})"),
     *("_linalg_check_errors({x}.int(), 'f', is_matrix=False)", "_pdist_forward({x}, 1.)"),
     *("_fused_rms_norm({x}, [3], None, None)", "_fused_rms_norm({x}, [3, 3], xp.ones(3), 0.5)"),

@@ -170,15 +170,10 @@ def new_column_major(sizes: Sequence[int], like: Tensor, dtype: DType | None = N
     return new_tensor(sizes, dtype or like._dtype, like._device, column_major_strides(sizes))
 
 
-def check_has_matrices(tensor: Tensor) -> None:
-    """What ``x.mT`` says of fewer than two dimensions, or who turns it back of a number."""
-    if len(tensor._sizes) < 2:
-        _TRANSPOSE(_MT(tensor), -2, -1)
-
-
 def clone_column_major(tensor: Tensor) -> Tensor:
     """``cloneBatchedColumnMajor``."""
-    check_has_matrices(tensor)
+    if len(tensor._sizes) < 2:
+        _TRANSPOSE(_MT(tensor), -2, -1)  # one of which refuses it
     *batch, rows, columns = tensor._sizes
     strides = contiguous_strides((*batch, columns, rows))
     turned = (*strides[:-2], strides[-1], strides[-2])

@@ -12,7 +12,6 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import (
     COMPUTED,
     INT32,
-    check_has_matrices,
     check_sizes_of_system,
     column_major_strides,
     is_column_major,
@@ -27,8 +26,11 @@ from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.geometry import contiguous_strides, numel
 from mindtorch_v2.tensor.tensor import Tensor
+from mindtorch_v2.warn import as_called
 
 _META: Final = "torch._meta_registrations."
+_MT: Final = OperatorHandle("aten::mT")
+_TRANSPOSE: Final = OperatorHandle("aten::transpose.int")
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _EXPAND: Final = OperatorHandle("aten::expand")
 _CONJ: Final = OperatorHandle("aten::_conj")
@@ -128,7 +130,9 @@ def _info(like: Tensor) -> Tensor:
 
 
 def _clone_column_major(tensor: Tensor) -> Tensor:
-    check_has_matrices(tensor)
+    if len(tensor._sizes) < 2:
+        with as_called(handed_on=True):  # from Python
+            _TRANSPOSE(_MT(tensor), -2, -1)  # one of which refuses it
     *batch, rows, columns = tensor._sizes
     strides = contiguous_strides((*batch, columns, rows))
     turned = (*strides[:-2], strides[-1], strides[-2])
