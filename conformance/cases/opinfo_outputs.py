@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.area import Text
 from conformance.cases import opinfo_samples as samples_of
-from conformance.cases.opinfo_pools import UNINITIALISED
+from conformance.cases.opinfo_pools import UNINITIALISED, WRITTEN_OUTSIDE
 
 if TYPE_CHECKING:
     from mindtorch_v2.profile.sections import Sample, SampledOperator
@@ -22,7 +22,7 @@ _SHOWN: Final = "o.shape, o.stride(), o.dtype"
 def texts(operators: Iterable[SampledOperator]) -> Iterator[Text]:
     for operator in operators:
         name = operator["name"]
-        if "out" in operator and name not in UNINITIALISED:
+        if "out" in operator and name not in UNINITIALISED | WRITTEN_OUTSIDE:
             sample = _sample(operator)
             for text in _texts(operator, sample) if sample else ():
                 yield name, samples_of.seed(operator) + text

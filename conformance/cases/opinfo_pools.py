@@ -159,6 +159,10 @@ UNINITIALISED: Final = words("""
     resize_as_""")
 """Their values are what memory holds, so they run on meta alone."""
 
+WRITTEN_OUTSIDE: Final = words("linalg_eigvalsh narrow_copy nn_functional_avg_pool3d")
+"""They write past the end of an output that is their input, or that has fewer elements in memory
+than it shows, as glibc's ``malloc.check`` tells: whatever runs behind them may die of it."""
+
 ROUNDED: Final[Mapping[str, tuple[str, ...]]] = {
     "nn_functional_gelu": ("float16", "float32"),
     "nn_functional_group_norm": ("float32",),
