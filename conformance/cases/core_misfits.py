@@ -85,6 +85,11 @@ def texts() -> Iterator[Text]:
     for dims, onesided in product(("[0, 0]", "[-1, 1]", "[5]", "[]", "[0, 1]"), (True, False)):
         spectrum = f"xp.ops.aten._fft_r2c({_META[2]}, {dims}, 1, {onesided})"
         yield "misfits on meta", spectrum
+    yield from _of_bags()
+    yield from _of_losses()
+
+
+def _of_bags() -> Iterator[Text]:
     for arguments in _BAGS:
         call = "xp.ops.aten._embedding_bag_per_sample_weights_backward"
         yield "gradients of bags", f"{call}({arguments.format(p=_PLACES)})"
@@ -92,6 +97,9 @@ def texts() -> Iterator[Text]:
         call = "xp.ops.aten._embedding_bag_dense_backward"
         places = ", ".join([_PLACES] * 4)
         yield "gradients of bags", f"{call}(xp.ones(3, 3), {places}, 4, False, {mode})"
+
+
+def _of_losses() -> Iterator[Text]:
     for beta, dtype, size in product(_BETAS, _DTYPES, (3, 40)):
         if size > 3 and "int" in dtype and beta != "1.0":
             continue  # divides by nought
