@@ -51,14 +51,17 @@ def _unsafe_masked_index_put_accumulate(
 
 
 def _clamped(self: Tensor, indices: Indices) -> list[Any]:
-    """Indices that are in bounds, whatever the mask says of them."""
+    """Indices that are in bounds, whatever the mask says of them.  Those without a dimension are
+    looked at as well, before anybody counts them."""
     found = list(indices)
-    for dim, (index, size) in enumerate(zip(indices, self._sizes, strict=False)):
+    for dim, index in enumerate(indices):
         if index is None:
             continue
         if index._dtype not in (int64, DTYPES["int32"]):
             raise RuntimeError(
                 f"_unsafe_masked_index found unexpected index type {CPP_NAMES[index._dtype]}"
             )
-        found[dim] = _CLAMP(index, -size, size - 1)
+        if dim < len(self._sizes):
+            size = self._sizes[dim]
+            found[dim] = _CLAMP(index, -size, size - 1)
     return found
