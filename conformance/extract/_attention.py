@@ -73,6 +73,10 @@ HABITS: dict[str, Callable[[], bool]] = {
             ROWS.clone().requires_grad_(), ROWS, ROWS, is_causal=True
         ),
     ),
+    "attention without a batch is attention of one": lambda: is_reached(
+        A.unsqueeze.default,
+        lambda: torch.nn.functional.scaled_dot_product_attention(*[torch.ones(1, 2, 2)] * 3),
+    ),
     "attention reshapes its rows": lambda: is_reached(
         A._unsafe_view.default,
         lambda: torch.nn.functional.multi_head_attention_forward(

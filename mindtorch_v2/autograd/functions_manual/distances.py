@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch_v2.autograd.at import call
-from mindtorch_v2.autograd.operators import div, mul, negative, sub
+from mindtorch_v2.autograd.at import TensorOptions, call, size
+from mindtorch_v2.autograd.operators import add, div, mul, negative, sub
+from mindtorch_v2.tensor.dtype import int64
 
 
 def _euclidean_dist_backward(grad: Any, x1: Any, x2: Any, res: Any) -> tuple[Any, Any]:
@@ -144,3 +145,47 @@ def _of_powers(
             moved = mul(slopes, call("unsqueeze", grad, -2))
             of_x2 = mul(call("sum", moved, [-3]), -(p - 1))
     return of_grad if mask[0] else None, of_x1, of_x2, of_cdist
+
+
+# --- of all pairs of rows -------------------------------------------------------------------------
+
+
+def _pdist_backward_backward(
+    grad: Any,
+    grad_output: Any,
+    self: Any,
+    p: float,
+    pdist: Any,
+    grad_input_mask: Sequence[bool],
+) -> tuple[Any, Any, Any]:
+    """The same of each row from all others: what belongs to a pair is there twice, and what comes
+    out of both is added up."""
+    if grad is None:
+        return None, None, None
+    of_grad, of_self, of_pdist = grad_input_mask
+    count = size(self, 0)
+    if count <= 1 or p == 0:
+        given = zip((grad_output, self, pdist), grad_input_mask, strict=True)
+        first, second, third = (call("zeros_like", x) if needed else None for x, needed in given)
+        return first, second, third
+    options = TensorOptions(dtype=int64, layout=self._layout, device=self._device)
+    places = call("triu_indices", count, count, 1, options)
+    pairs = [call("select", places, 0, row) for row in (0, 1)]
+    distances = _for_both(pdist, pairs, count)
+    gradients = _for_both(grad_output, pairs, count)
+    mask = (of_grad, of_self, of_self, of_pdist)
+    found = _cdist_backward_backward(grad, gradients, self, self, p, distances, mask)
+    return (
+        _of_both(found[0], pairs) if of_grad else None,
+        add(found[1], found[2]) if of_self else None,
+        _of_both(found[3], pairs) if of_pdist else None,
+    )
+
+
+def _for_both(values: Any, pairs: Sequence[Any], count: int) -> Any:
+    square = call("index_put", call("new_zeros", values, [count, count]), pairs, values)
+    return add(square, call("transpose", square, -2, -1))
+
+
+def _of_both(square: Any, pairs: Sequence[Any]) -> Any:
+    return call("index", add(square, call("transpose", square, -2, -1)), pairs)

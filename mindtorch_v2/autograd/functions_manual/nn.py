@@ -14,6 +14,7 @@ from mindtorch_v2.autograd.operators import add, div, div_, mul, negative, sub
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.cpu.losses import MEAN
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
 _DIV_: Final = OperatorHandle("aten::div_.Scalar")
@@ -136,7 +137,10 @@ def max_pool_double_backward(grad: Any, indices: Any, dim: int) -> Any:
         return call("empty_like", indices, TensorOptions.of(grad))
     sizes = [*indices._sizes[: len(indices._sizes) - dim], -1]
     flat = call("view", indices, sizes)
-    rows = call("view", call("contiguous", grad, suggest_memory_format(indices)), sizes)
+    if HABITS["the gradient of an unpooling is reshaped"]:
+        rows = call("reshape", grad, sizes)
+    else:
+        rows = call("view", call("contiguous", grad, suggest_memory_format(indices)), sizes)
     return call("view", call("gather", rows, -1, flat), list(indices._sizes))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from mindtorch_v2.autograd.at import TensorOptions, call
 from mindtorch_v2.autograd.functions_manual.elementwise import scalar_like
-from mindtorch_v2.autograd.operators import add, gt, mul, sub
+from mindtorch_v2.autograd.operators import add, gt, le, mul, sub
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, dispatch_over
 from mindtorch_v2.tensor.dtype import strided
 from mindtorch_v2.tensor.type_info import finfo
@@ -30,11 +30,13 @@ def _half_at_nought(name: str, grad: Any, self: Any, slope: Callable[[Any], Any]
     """
     dispatch_over(FLOATING_TYPES, name, self._dtype)
     epsilon = float(finfo(self._dtype).eps)
+    if HABITS["a slope at nought asks what is near to it"]:
+        is_tiny = le(call("abs", self), epsilon)
+        found = slope(call("where", is_tiny, _number(epsilon, self), self))
+        return mul(grad, call("where", is_tiny, _number(0.5, self), found))
     is_not_tiny = gt(call("abs", self), epsilon)
-    safe = call("where", is_not_tiny, self, _number(epsilon, self))
-    found = slope(safe)
-    half = _number(0.5, self)
-    return mul(grad, call("where", is_not_tiny, found, half))
+    found = slope(call("where", is_not_tiny, self, _number(epsilon, self)))
+    return mul(grad, call("where", is_not_tiny, found, _number(0.5, self)))
 
 
 def i1_backward(grad: Any, self: Any, result: Any) -> Any:
@@ -52,6 +54,14 @@ def i1e_backward(grad: Any, self: Any, result: Any) -> Any:
         return sub(call("special_i0e", safe), rest)
 
     return _half_at_nought("i1e_backward", grad, self, slope)
+
+
+def bessel_j1_backward(grad: Any, self: Any, result: Any) -> Any:
+    def slope(safe: Any) -> Any:
+        rest = mul(result, call("reciprocal", safe))
+        return sub(call("special_bessel_j0", safe), rest)
+
+    return _half_at_nought("bessel_j1_backward", grad, self, slope)
 
 
 def mvlgamma_backward(grad: Any, self: Any, p: int) -> Any:

@@ -36,6 +36,7 @@ _FUSES_GROUPS: Final = HABITS["attention of groups of heads is fused"]
 _FILLS_ITS_MASK: Final = HABITS["attention fills its mask"]
 _IN_FLOATS: Final = HABITS["attention of halves is in floats"]
 _OF_NOTHING: Final = HABITS["attention to nothing is zero"]
+_IS_OF_ONE: Final = HABITS["attention without a batch is attention of one"]
 
 
 @kernel("aten::_safe_softmax", key="CompositeExplicitAutograd")
@@ -62,6 +63,26 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
 ) -> Any:
     _validate(query, key, value, attn_mask)
+    options = (dropout_p, is_causal, scale, enable_gqa)
+    if not (_IS_OF_ONE and all(len(each._sizes) == 3 for each in (query, key, value))):
+        return _attended(query, key, value, attn_mask, *options)
+    batches = [call("unsqueeze", each, 0) for each in (query, key, value)]
+    mask: Any = attn_mask
+    while mask is not None and len(mask._sizes) < 4:
+        mask = call("unsqueeze", mask, 0)
+    return call("squeeze", _attended(*batches, mask, *options), 0)
+
+
+def _attended(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
+    dropout_p: float,
+    is_causal: bool,
+    scale: float | None,
+    enable_gqa: bool,
+) -> Any:
     sizes = [*query._sizes[:-1], value._sizes[-1]]
     if _OF_NOTHING and not (numel(sizes) and key._sizes[-2]):
         return _nothing(sizes, query, key, value)
