@@ -39,6 +39,9 @@ HABITS: dict[str, Callable[[], object]] = {
     "max_unpool takes no sizes below zero": lambda: (
         "non-negative" in said(lambda: A.max_unpool2d(NUMBER, PLACE, [-1, 2]))
     ),
+    "max_unpool counts dimensions before sizes": lambda: (
+        "Input to" in said(lambda: A.max_unpool2d(NUMBER[0, 0], PLACE[0, 0], []))
+    ),
     "max_unpool of torch.nn takes no sizes below zero": lambda: (
         "non-negative" in said(lambda: functional.max_unpool2d(NUMBER, PLACE, (1, 3), 1, 1))
     ),

@@ -5,6 +5,7 @@ Operands are computed in the order in which GCC does, which is from the right to
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -62,6 +63,14 @@ def bessel_j1_backward(grad: Any, self: Any, result: Any) -> Any:
         return sub(call("special_bessel_j0", safe), rest)
 
     return _half_at_nought("bessel_j1_backward", grad, self, slope)
+
+
+def bessel_y1_backward(grad: Any, self: Any, result: Any) -> Any:
+    """Infinite at nought."""
+    rest = mul(result, call("reciprocal", self))
+    slope = sub(call("special_bessel_y0", self), rest)
+    infinite = _number(math.inf, self)
+    return mul(grad, call("where", call("eq", self, 0), infinite, slope))
 
 
 def mvlgamma_backward(grad: Any, self: Any, p: int) -> Any:

@@ -66,11 +66,11 @@ def scaled_dot_product_attention(
     options = (dropout_p, is_causal, scale, enable_gqa)
     if not (_IS_OF_ONE and all(len(each._sizes) == 3 for each in (query, key, value))):
         return _attended(query, key, value, attn_mask, *options)
-    batches = [call("unsqueeze", each, 0) for each in (query, key, value)]
+    one, two, three = (call("unsqueeze", each, 0) for each in (query, key, value))
     mask: Any = attn_mask
     while mask is not None and len(mask._sizes) < 4:
         mask = call("unsqueeze", mask, 0)
-    return call("squeeze", _attended(*batches, mask, *options), 0)
+    return call("squeeze", _attended(one, two, three, mask, *options), 0)
 
 
 def _attended(

@@ -25,6 +25,7 @@ from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 
 _NOT_NEGATIVE: Final = HABITS["max_unpool takes no sizes below zero"]
+_RANK_COMES_FIRST: Final = HABITS["max_unpool counts dimensions before sizes"]
 _CLOSES: Final = HABITS["max_unpool closes what it opens"]
 _NAMES: Final = {
     2: ("two", "(height, width)", "a 3d or 4d"),
@@ -120,6 +121,8 @@ def max_unpool2d(
         raise RuntimeError(
             f"elements in indices should be type int64 but got: {CPP_NAMES[indices._dtype]}"
         )
+    if _RANK_COMES_FIRST:
+        check_rank(2, self)
     check_counts(2, "output_size", output_size)
     check_rank(2, self)
     _check_shapes(self, indices, "max_unpooling2d_forward_out_cpu()")
