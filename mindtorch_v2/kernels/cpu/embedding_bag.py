@@ -214,7 +214,7 @@ def _check_ranks(weight: Tensor, indices: Tensor, offsets: Tensor) -> None:
         raise RuntimeError(f"input has to be a 1D or 2D Tensor, but got Tensor of dimension {rank}")
     for name, each, wanted in (("offsets", offsets, 1), ("weight", weight, 2)):
         found = len(each._sizes)
-        if found != wanted and (rank == 1 or each is weight):
+        if found != wanted and (rank == 1 or name == "weight"):
             raise RuntimeError(
                 f"{name} has to be a {wanted}D Tensor, but got Tensor of dimension {found}"
             )
