@@ -38,12 +38,12 @@ def _cdist_backward_backward(
     if grad is None:
         return None, None, None, None
     is_same = call("eq", cdist, 0)
-    given = (grad, grad_output, x1, x2, cdist, is_same, grad_input_mask)
+    given = (grad, grad_output, x1, x2, cdist, grad_input_mask)
     if p == 2:
-        return _of_euclidean(*given)
+        return _of_euclidean(*given, is_same)
     if p in (0, 1, math.inf):
         return _of_signs(*given, p)
-    return _of_powers(*given, p)
+    return _of_powers(*given, is_same, p)
 
 
 def _zero_where(is_zero: Any, values: Any) -> Any:
@@ -66,8 +66,8 @@ def _of_euclidean(
     x1: Any,
     x2: Any,
     cdist: Any,
-    is_same: Any,
     mask: Sequence[bool],
+    is_same: Any,
 ) -> tuple[Any, Any, Any, Any]:
     ratio = _zero_where(is_same, div(grad_output, cdist))
     of_grad = of_x1 = of_x2 = of_cdist = None
@@ -90,7 +90,6 @@ def _of_signs(
     x1: Any,
     x2: Any,
     cdist: Any,
-    is_same: Any,
     mask: Sequence[bool],
     p: float,
 ) -> tuple[Any, Any, Any, Any]:
@@ -119,8 +118,8 @@ def _of_powers(
     x1: Any,
     x2: Any,
     cdist: Any,
-    is_same: Any,
     mask: Sequence[bool],
+    is_same: Any,
     p: float,
 ) -> tuple[Any, Any, Any, Any]:
     differences = _differences(x1, x2)
