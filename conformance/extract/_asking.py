@@ -21,14 +21,6 @@ def meta(sizes: tuple[int, ...]) -> torch.Tensor:
     return torch.zeros(sizes, device="meta")
 
 
-def is_refused(ask: Callable[[], object]) -> bool:
-    try:
-        ask()
-    except Exception:
-        return True
-    return False
-
-
 def in_a_fork(ask: Callable[[], bool]) -> bool:
     """The answer of a process of its own; no if that does not live to give it."""
     child = os.fork()
