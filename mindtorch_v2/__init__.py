@@ -11,7 +11,7 @@ from importlib import import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
-from mindtorch_v2 import _collector
+from mindtorch_v2 import _collector, _linalg_utils
 
 # isort: split
 from mindtorch_v2 import (
@@ -114,6 +114,7 @@ newaxis = None
 is_inference_mode_enabled = tls.is_inference_mode_enabled
 is_grad_enabled = tls.is_grad_enabled
 
+globals().update(_linalg_utils.functions())
 globals().update(DTYPES)
 globals().update(LAYOUTS)
 globals().update(MEMORY_FORMATS)

@@ -16,7 +16,7 @@ from types import FunctionType
 from typing import Any, Final
 
 import mindtorch_v2 as torch
-from mindtorch_v2 import _dim_order, functional, profile, torch_dispatch
+from mindtorch_v2 import _dim_order, _linalg_utils, functional, profile, torch_dispatch
 from mindtorch_v2._deepcopy import deep_copied
 from mindtorch_v2.autograd._functions import Resize
 from mindtorch_v2.functional import bound_function
@@ -431,6 +431,7 @@ def bind() -> None:
     methods = {n: m for n, m in vars(_Methods).items() if isinstance(m, FunctionType)}
     if "/" in _DECLARED["__contains__"]:
         methods["__contains__"] = _contains_at_position
+    methods |= _linalg_utils.methods()
     aligned = "align_to_window" in _DECLARED["stft"]
     methods["stft"] = _stft_with_alignment if aligned else _stft
     is_checked = "ambiguity_check" in _DECLARED["dim_order"]

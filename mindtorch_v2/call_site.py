@@ -70,6 +70,12 @@ def hands_warnings_on() -> bool:
     return CallSite().hands_warnings_on
 
 
+def length_error(message: str) -> Exception:
+    """``std::length_error`` as who called sees it: of operators, which pybind11 binds, it is a
+    ValueError in releases that hand on no warnings there."""
+    return RuntimeError(message) if CallSite().hands_warnings_on else ValueError(message)
+
+
 Place = tuple[CodeType, int]
 """A code object and an instruction of it."""
 

@@ -35,6 +35,16 @@ def fuses_groups() -> bool:
     return choice == 1
 
 
+def divides_by_own_counts() -> bool:
+    """Whether the gradient of a row that two have before it in order is that of one which occurs
+    once."""
+    weight = torch.ones(4, 1, requires_grad=True)
+    rows, bags = torch.tensor([0, 2, 1, 0, 3]), torch.tensor([0])
+    torch.embedding_bag(weight, rows, bags, True)[0].sum().backward()
+    assert weight.grad is not None
+    return weight.grad[1].item() == 1
+
+
 HABITS: dict[str, Callable[[], bool]] = {
     "attention lies as its queries do": lambda: (
         A._scaled_dot_product_flash_attention_for_cpu(*[torch.ones(1, 2, 3, 1)] * 3)[0].stride(1)
@@ -44,6 +54,14 @@ HABITS: dict[str, Callable[[], bool]] = {
     "attention of halves is in floats": lambda: is_reached(
         A._to_copy.default,
         lambda: torch.nn.functional.scaled_dot_product_attention(*[zeros(torch.half, 2, 2)] * 3),
+    ),
+    "a bag divides its rows by their own counts": divides_by_own_counts,
+    "attention that is causal takes no mask": lambda: (
+        not takes(
+            lambda: torch.nn.functional.scaled_dot_product_attention(
+                *[ROWS[None, None]] * 3, ROWS, is_causal=True
+            )
+        )
     ),
     "attention to nothing is zero": lambda: is_reached(
         A.zeros.default,

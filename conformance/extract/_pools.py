@@ -29,6 +29,18 @@ CALLS: tuple[Callable[[torch.dtype], object], ...] = (
 )
 
 HABITS: dict[str, Callable[[], object]] = {
+    "a pool tells which dimension is empty": lambda: (
+        "being empty" in said(lambda: A.avg_pool3d(torch.ones(1, 0, 1, 1), [1, 1, 1]))
+    ),
+    "the reach of a pool's windows may not overflow": lambda: (
+        "overflows" in said(lambda: A.max_pool1d(NUMBER, [3], [], [0], [1 << 62]))
+    ),
+    "unpooling of volumes tells the dtype of places": lambda: (
+        "got"
+        in said(
+            lambda: A.max_unpool3d(NUMBER[None], PLACE[None].int(), [1, 1, 1], [1, 1, 1], [0, 0, 0])
+        )
+    ),
     "the gradient of an adaptive max pool looks at its places": lambda: (
         not takes(lambda: A.adaptive_max_pool3d_backward(*[NUMBER[None]] * 2, PLACE[None, None]))
     ),

@@ -4,6 +4,7 @@ torch's internal assertions name the C++ file and line they stand in, and the C+
 own words.  What else a message says is a rule of the subject.
 """
 
+import inspect
 import re
 from collections.abc import Callable
 from functools import partial
@@ -36,9 +37,27 @@ def extract() -> dict[str, Any]:
         "warning_texts": _warnings.texts(),
         "not_differentiable": not_differentiable(),
         "null_string": refusal(lambda: C._parse_dispatch_key(None)),
+        "removed": removed(),
         "function_owner": type_name(C.parse_schema.__self__),
         **unknown_buffer_format(),
     }
+
+
+def removed() -> dict[str, dict[str, str]]:
+    """The functions that refuse whatever they are given, and what they say."""
+    found = {}
+    for name, function in sorted(vars(torch).items()):
+        if getattr(function, "__module__", "") != "torch._linalg_utils":
+            continue
+        declared = inspect.signature(function)
+        plain = [p.replace(annotation=p.empty) for p in declared.parameters.values()]
+        needed = sum(p.default is p.empty for p in plain)
+        found[name] = {
+            "function": function.__name__,
+            "parameters": str(inspect.Signature(plain)),
+            "says": refusal(partial(function, *[torch.eye(2)] * needed)),
+        }
+    return found
 
 
 def unknown_buffer_format() -> dict[str, str]:

@@ -130,6 +130,22 @@ WORDS: dict[str, Callable[[], object]] = {
         torch.ones(1, 2, 2, 2).to(memory_format=torch.channels_last), 1
     ),
     "degrees of complex numbers": lambda: torch.deg2rad(torch.ones(1, dtype=torch.complex64)),
+    "fft of halves": lambda: torch.fft.fft(torch.ones(4).half()),
+    "fft of brain floats on meta": lambda: torch.fft.fft(
+        torch.ones(4, dtype=torch.bfloat16, device="meta")
+    ),
+    "fft of halves by MKL": lambda: torch.ops.aten._fft_r2c(torch.ones(4).half(), [0], 0, True),
+    "rfft of complex numbers": lambda: torch.fft.rfft(torch.ones(4, dtype=torch.complex64)),
+    "rfftn of complex numbers": lambda: torch.fft.rfftn(torch.ones(4, dtype=torch.complex64)),
+    "stft of integers": lambda: torch.stft(
+        torch.arange(16), 4, window=torch.ones(4), return_complex=True
+    ),
+    "istft of real numbers": lambda: torch.istft(torch.ones(3, 5), 4),
+    "cond of no such norm": lambda: torch.linalg.cond(torch.eye(2), 3),
+    "cond of a norm of no such name": lambda: torch.linalg.cond(torch.eye(2), "x"),
+    "cond of a complex norm": lambda: torch.linalg.cond(torch.eye(2), 1j),
+    "a matrix of integers": lambda: torch.linalg.det(torch.ones(2, 2).long()),
+    "a matrix of halves": lambda: torch.linalg.inv(torch.eye(2).half()),
     "fft of real numbers": lambda: torch.ops.aten._fft_c2c(torch.ones(1), [0], 0, True),
     "fft of complex numbers as real ones": lambda: torch.ops.aten._fft_r2c(
         torch.ones(1, dtype=torch.complex64), [0], 0, True

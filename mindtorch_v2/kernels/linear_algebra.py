@@ -27,7 +27,7 @@ from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import contiguous_strides, is_contiguous
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 COMPUTED: Final = FLOATING_TYPES | COMPLEX_TYPES
@@ -116,14 +116,9 @@ def check_floating_or_complex(tensor: Tensor, function: str, *, halves: bool = T
     """``checkFloatingOrComplex``, which may take no ``halves``."""
     dtype = tensor._dtype
     if not (dtype.is_floating_point or dtype.is_complex):
-        raise RuntimeError(
-            f"{function}: Expected a floating point or complex tensor as input. Got "
-            f"{CPP_NAMES[dtype]}"
-        )
+        raise worded("a matrix of integers", **{"linalg.det": function, "Long": CPP_NAMES[dtype]})
     if not halves and dtype not in COMPUTED:
-        raise RuntimeError(
-            f"{function}: Low precision dtypes not supported. Got {CPP_NAMES[dtype]}"
-        )
+        raise worded("a matrix of halves", **{"linalg.inv": function, "Half": CPP_NAMES[dtype]})
 
 
 def check_same_device(function: str, result: Tensor, input: Tensor, name: str = "result") -> None:

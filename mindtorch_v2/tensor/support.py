@@ -97,6 +97,11 @@ def worded(subject: str, **words: str) -> Exception:
     return reworded(_FACTS["words"][subject], words)
 
 
+def refused_as(subject: str, message: str) -> Exception:
+    """The exception that this release raises where it says something, with other words."""
+    return exception_of(_FACTS["words"][subject][0], message)
+
+
 def reworded(answer: Sequence[str], words: Mapping[str, str]) -> Exception:
     """An exception from its type and an example of its message, some words of that replaced."""
     error, message = answer

@@ -36,6 +36,7 @@ _FUSES_GROUPS: Final = HABITS["attention of groups of heads is fused"]
 _FILLS_ITS_MASK: Final = HABITS["attention fills its mask"]
 _IN_FLOATS: Final = HABITS["attention of halves is in floats"]
 _OF_NOTHING: Final = HABITS["attention to nothing is zero"]
+_IS_MASKED_ONCE: Final = HABITS["attention that is causal takes no mask"]
 _IS_OF_ONE: Final = HABITS["attention without a batch is attention of one"]
 
 
@@ -62,7 +63,7 @@ def scaled_dot_product_attention(
     scale: float | None,
     enable_gqa: bool = False,
 ) -> Any:
-    _validate(query, key, value, attn_mask)
+    _validate(query, key, value, attn_mask, is_causal=is_causal)
     options = (dropout_p, is_causal, scale, enable_gqa)
     if not (_IS_OF_ONE and all(len(each._sizes) == 3 for each in (query, key, value))):
         return _attended(query, key, value, attn_mask, *options)
@@ -97,7 +98,9 @@ def _attended(
     return _OF_OPERATORS(query, key, value, mask, dropout_p, is_causal, None, **rest)[0]
 
 
-def _validate(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> None:
+def _validate(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, *, is_causal: bool
+) -> None:
     named = {"query": query, "key": key, "value": value}
     expected = "Expected query, key, and value to"
     if len({each._dtype for each in named.values()}) > 1:
@@ -112,6 +115,11 @@ def _validate(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | Non
         found = {f"{name}.dim": str(len(each._sizes)) for name, each in named.items()}
         raise RuntimeError(
             f"{expected} all be  at least 2 dimensional, but got {_listed(found)} instead."
+        )
+    if attn_mask is not None and is_causal and _IS_MASKED_ONCE:
+        raise RuntimeError(
+            "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
+            "is_causal=True"
         )
     if attn_mask is not None and attn_mask._dtype not in (_BOOL, _FLOAT, query._dtype):
         raise RuntimeError(

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, Final
 
+from mindtorch_v2.call_site import length_error
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import (
     CHECK_ERRORS,
@@ -292,7 +293,7 @@ def linalg_tensorsolve(self: Tensor, other: Tensor, dims: Sequence[int] | None) 
     if dims is not None:
         moved = _MOVEDIM(self, list(dims), list(range(rank - len(dims), rank)))
     if len(other._sizes) > rank:  # a slice of fewer than no sizes
-        raise ValueError("cannot create std::vector larger than max_size()")
+        raise length_error("cannot create std::vector larger than max_size()")
     shape = list(moved._sizes[len(other._sizes) :])
     size, wanted = prod(shape), prod(other._sizes)
     if size != wanted:

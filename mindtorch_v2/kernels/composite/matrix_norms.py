@@ -31,7 +31,7 @@ from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import DTYPES, strided
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, refused_as, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -317,9 +317,11 @@ def linalg_cond(self: Tensor, p: Number | None) -> Any:
     if len(self._sizes) < 2:
         raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     ord = 2 if p is None else p
+    if isinstance(ord, complex):
+        raise worded("cond of a complex norm")
     order = float(scalar_to(ord, _FLOAT64))
     if abs(order) not in (1, 2, np.inf):
-        raise RuntimeError(f"linalg.cond got an invalid norm type: {order:g}")
+        raise refused_as("cond of no such norm", f"linalg.cond got an invalid norm type: {order:g}")
     if not numel(self._sizes):
         return _zeros_for_empty(self)
     if abs(order) == 2:
@@ -336,7 +338,9 @@ def linalg_cond(self: Tensor, p: Number | None) -> Any:
 def linalg_cond_str(self: Tensor, p: str) -> Any:
     check_square(self, f"linalg.cond(ord={p})")
     if p not in ("fro", "nuc"):
-        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+        raise refused_as(
+            "cond of a norm of no such name", f"linalg.cond got an invalid norm type: {p}"
+        )
     if not numel(self._sizes):
         return _zeros_for_empty(self)
     if p == "nuc":

@@ -19,13 +19,15 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch_over
+from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, HALVES, dispatch_over
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import is_contiguous
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
+_INT64_MAX: Final = (1 << 63) - 1
+_MAY_NOT_OVERFLOW: Final = HABITS["the reach of a pool's windows may not overflow"]
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
 _CHANNELS_LAST_3D: Final = MEMORY_FORMATS["channels_last_3d"]
@@ -146,6 +148,10 @@ def _checked_window(
         )
     if spread <= 0:
         raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {spread}")
+    if _MAY_NOT_OVERFLOW and spread * (size - 1) > _INT64_MAX:
+        raise RuntimeError(
+            f"effective kernel size overflows, but got kernel_size={size} and dilation={spread}"
+        )
     window = Window((size,), (step,), (edge,), (spread,), ceil_mode)
     (count,) = window.output_sizes(self._sizes)
     if count <= 0:

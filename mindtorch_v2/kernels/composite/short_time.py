@@ -16,6 +16,7 @@ from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.messages import WARNING_TEXTS
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.support import refused_as, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.type_string import type_string
 from mindtorch_v2.warn import warn_once
@@ -72,6 +73,10 @@ class _Frames:
 
     def refused(self, why: str) -> RuntimeError:
         """The call as C++ shows it, and what is wrong with it."""
+        return RuntimeError(self.told(why))
+
+    def told(self, why: str) -> str:
+        """The words of that."""
         window = self.window
         seen = None if window is None else f"{type_string(window)}{{{list(window._sizes)}}}"
         numbers = {
@@ -83,7 +88,7 @@ class _Frames:
         }
         shown = ", ".join(f"{key}={value}" for key, value in numbers.items())
         of = f"{type_string(self.self)}{list(self.self._sizes)}"
-        return RuntimeError(f"{self.name}({of}, {shown}) {why}")
+        return f"{self.name}({of}, {shown}) {why}"
 
     def check_device(self) -> None:
         if self.window is not None and self.window._device != self.self._device:
@@ -192,7 +197,8 @@ def _signal(frames: _Frames, center: bool, pad_mode: str) -> Any:
     """Rows of signals; with ``center`` the first frame is centered at the first element."""
     input: Any = frames.self
     if not (input._dtype.is_floating_point or input._dtype.is_complex):
-        raise frames.refused(": expected a tensor of floating point or complex values")
+        told = frames.told(": expected a tensor of floating point or complex values")
+        raise refused_as("stft of integers", told)
     if len(input._sizes) not in (1, 2):
         raise frames.refused(": expected a 1D or 2D tensor")
     if len(input._sizes) == 1:
@@ -281,10 +287,7 @@ def istft(
     )
     frames.check_device()
     if not self._dtype.is_complex:
-        raise RuntimeError(
-            "istft requires a complex-valued input tensor matching the output from stft with "
-            "return_complex=True."
-        )
+        raise worded("istft of real numbers")
     input = _VIEW_AS_REAL(_RESOLVE_CONJ(self))
     sides = _checked_sides(frames, input, onesided)
     stretched = _stretched_back(frames, input)

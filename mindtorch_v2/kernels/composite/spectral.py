@@ -18,7 +18,7 @@ from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, Layout
 from mindtorch_v2.tensor.geometry import wrap_dim
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, has_words, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -40,7 +40,11 @@ _ROLL: Final = OperatorHandle("aten::roll")
 _SLICE: Final = OperatorHandle("aten::slice.Tensor")
 _TO: Final = OperatorHandle("aten::to.dtype")
 
-_HALF: Final = DTYPES["float16"]
+_HALVES_ELSEWHERE: Final = (
+    DTYPES["float16"],
+    *([] if has_words("fft of brain floats on meta") else [DTYPES["bfloat16"]]),
+)
+"""What other devices compute in; on meta nothing is computed."""
 _FLOATS: Final = (DTYPES["float32"], DTYPES["float64"])
 
 Sizes: TypeAlias = Sequence[int]
@@ -58,9 +62,13 @@ def _promoted(self: Tensor, *, to_complex: bool = False) -> Any:
         return self
     if not dtype.is_floating_point:
         dtype = get_default_dtype()
-    if dtype not in _FLOATS and not (dtype is _HALF and self._device.type in ("cuda", "meta")):
-        raise RuntimeError(f"Unsupported dtype {CPP_NAMES[dtype]}")
-    wanted = dtype.to_complex() if to_complex else dtype
+    if dtype not in _FLOATS and not (
+        dtype in _HALVES_ELSEWHERE and self._device.type in ("cuda", "meta")
+    ):
+        raise worded("fft of halves", Half=CPP_NAMES[dtype])
+    wanted = dtype
+    if to_complex:  # of brain floats there are no complex numbers to compute with
+        wanted = DTYPES["complex64"] if dtype is DTYPES["bfloat16"] else dtype.to_complex()
     return self if wanted is self._dtype else _TO(self, wanted)
 
 
@@ -144,7 +152,8 @@ def _real_to_complex(
 ) -> Any:
     """``fft_r2c``: backwards it is the conjugate of what is computed forwards."""
     if input._dtype.is_complex:
-        raise RuntimeError(f"{name} expects a real input tensor, but got {CPP_NAMES[input._dtype]}")
+        given = CPP_NAMES[input._dtype]
+        raise worded("rfft of complex numbers", rfft=name, ComplexFloat=given)
     _check_complex(name, out)
     input = _promoted(input)
     input, dim = _with_points(input, n, dim)
@@ -264,9 +273,8 @@ def _real_to_complex_nd(
 ) -> Any:
     """``fft_rfftn_impl`` and ``fft_ihfftn_impl``."""
     if forward and input._dtype.is_complex:
-        raise RuntimeError(
-            f"{name} expects a real-valued input tensor, but got {CPP_NAMES[input._dtype]}"
-        )
+        given = CPP_NAMES[input._dtype]
+        raise worded("rfftn of complex numbers", rfftn=name, ComplexFloat=given)
     counts, dims = _shape_and_dims(input, s, dim)
     _check_any(name, dims)
     input = _resized(_promoted(input), dims, counts)

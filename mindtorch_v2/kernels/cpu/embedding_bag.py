@@ -18,7 +18,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.switches import HALVES, dispatch_over
+from mindtorch_v2.kernels.switches import HABITS, HALVES, dispatch_over
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.messages import expected, internal_assert
 from mindtorch_v2.tensor.copying import store, value_array
@@ -34,6 +34,7 @@ MEAN: Final = 1
 MAX: Final = 2
 """``EmbeddingBagMode``."""
 
+_COUNTS_ITS_OWN: Final = HABITS["a bag divides its rows by their own counts"]
 _INTEGERS: Final = tuple(DTYPES[name] for name in ("int64", "int32"))
 _FLOATS: Final = tuple(DTYPES[name] for name in ("float16", "bfloat16", "float32", "float64"))
 _IN_ONE_PASS: Final = HALVES | {DTYPES["float32"]}
@@ -489,8 +490,12 @@ def _check_places(
 
 
 def _counts(rows: Array, num_weights: int) -> Array:
-    """What each index is divided by: how often one occurs in its place among the sorted ones."""
-    counts, ordered = np.bincount(rows, minlength=num_weights), np.sort(rows)
+    """What each index is divided by: how often it occurs, or in older releases, how often the one
+    does that is in its place among the sorted ones."""
+    counts = np.bincount(rows, minlength=num_weights)
+    if _COUNTS_ITS_OWN:
+        return counts[rows]
+    ordered = np.sort(rows)
     _, ordinal = np.unique(rows, return_inverse=True)
     return np.asarray(counts[ordered[ordinal]])
 

@@ -117,7 +117,7 @@ def _new_spectrum(self: Tensor, sizes: Sequence[int], dims: Sequence[int], dtype
     real = self._dtype.to_real()
     if real not in FLOATING_TYPES:
         _EMPTY(sizes, dtype=dtype, device=self._device)  # where torch may warn of the dtype
-        raise RuntimeError(f"MKL FFT doesn't support tensors of type: {CPP_NAMES[real]}")
+        raise worded("fft of halves by MKL", Half=CPP_NAMES[real])
     if not all(self._sizes[dim] for dim in batch):
         if has_words("fft of no signals"):
             raise worded("fft of no signals")

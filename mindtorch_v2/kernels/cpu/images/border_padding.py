@@ -183,6 +183,7 @@ class _Border:
             may_be_empty=not is_looked_at,
             takes_any=takes_any,
             from_end=_ARE_ALIKE,
+            reads_first=is_backward and self._is_mirrored and self.rank == 2 and _ARE_ALIKE,
         )
 
     def _check_rank(self, rank: int) -> None:
@@ -257,11 +258,13 @@ def padded_sizes(
     may_be_empty: bool = False,
     takes_any: bool = True,
     from_end: bool = False,
+    reads_first: bool = False,
 ) -> tuple[int, ...]:
     """RuntimeError for sizes that cannot be padded, or not by so much.  ``may_be_empty``, as of a
     gradient, of which nobody asks whether there is one; ``takes_any`` number of dimensions, of
-    which the first ones are read."""
-    check_count(padding, rank, tells=True)
+    which the first ones are read; ``reads_first`` the sizes, then the padding."""
+    if not reads_first:
+        check_count(padding, rank, tells=True)
     looked_at = sizes[1:] if len(sizes) == rank + 2 else sizes
     if not ((takes_any or _has_usual_dims(sizes, rank)) and (may_be_empty or 0 not in looked_at)):
         raise RuntimeError(
@@ -272,6 +275,7 @@ def padded_sizes(
         wrap_dim(dim, len(sizes), scalar=False)
     if from_end and may_be_empty and not is_mirrored:  # whose channels are looked at first
         _size(sizes, axis_of(len(sizes), rank, rank, from_end=True))
+    check_count(padding, rank, tells=True)
     padded = list(sizes)
     for place in range(rank):
         axis = axis_of(len(sizes), rank, place, from_end=from_end)

@@ -26,6 +26,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _NOT_NEGATIVE: Final = HABITS["max_unpool takes no sizes below zero"]
 _RANK_COMES_FIRST: Final = HABITS["max_unpool counts dimensions before sizes"]
+_TELLS_DTYPE: Final = HABITS["unpooling of volumes tells the dtype of places"]
 _CLOSES: Final = HABITS["max_unpool closes what it opens"]
 _NAMES: Final = {
     2: ("two", "(height, width)", "a 3d or 4d"),
@@ -142,7 +143,7 @@ def max_unpool3d(
     alert_not_deterministic("max_unpooling3d_forward_out")
     if out is not None and not is_contiguous(out._sizes, out._strides):
         raise RuntimeError("output must be contiguous")
-    check_volumes(self, indices, output_size, stride, padding)
+    check_volumes(self, indices, output_size, stride, padding, tells_dtype=_TELLS_DTYPE)
     _check_shapes(self, indices, "max_unpooling3d_forward_out_cpu()")
     check_stride(stride)
     _check_not_negative(output_size)
@@ -155,10 +156,13 @@ def check_volumes(
     output_size: Sequence[int],
     stride: Sequence[int],
     padding: Sequence[int],
+    *,
+    tells_dtype: bool = False,
 ) -> None:
     """What ``max_unpooling3d_shape_check`` begins with."""
     if indices._dtype is not int64:
-        raise RuntimeError("elements in indices should be type int64")
+        told = f" but got: {CPP_NAMES[indices._dtype]}" if tells_dtype else ""
+        raise RuntimeError(f"elements in indices should be type int64{told}")
     check_rank(3, self)
     check_counts(3, "output_size", output_size)
     check_counts(3, "stride", stride, ":")

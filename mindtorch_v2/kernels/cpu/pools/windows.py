@@ -29,6 +29,7 @@ Sizes = tuple[int, ...]
 _RESIZE_: Final = OperatorHandle("aten::resize_")
 _CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
 _NUMBERS: Final = {2: "two", 3: "three"}
+_TELL_WHICH: Final = HABITS["a pool tells which dimension is empty"]
 _NARROW: Final = HABITS["avg_pool2d looks at its sizes first"]
 _INT_MIN: Final = -(1 << 31)
 _INT_MAX: Final = (1 << 31) - 1
@@ -181,10 +182,7 @@ class Window:
         if rank not in (4, 5):
             raise RuntimeError(f"{name}: Expected 4D or 5D tensor for input, but got: {sizes}")
         if 0 in sizes[rank - 4 :]:
-            raise RuntimeError(
-                f"{name}: Expected input's non-batch dimensions to have positive length, but input "
-                f"has a shape of {sizes} and non-batch dimension 0 has length zero!"
-            )
+            raise RuntimeError(f"{name}: {_of_an_empty(sizes, sizes.index(0, rank - 4))}")
         volume = sizes[-3:]
         if covers_kernel and any(
             size < wanted for size, wanted in zip(volume, self.kernel, strict=True)
@@ -311,3 +309,16 @@ def resized(
         return made
     _RESIZE_(output, list(sizes), memory_format=format)
     return output
+
+
+def _of_an_empty(sizes: Sequence[int], dim: int) -> str:
+    """What is said of an input with a dimension of 0, which older releases do not name."""
+    if _TELL_WHICH:
+        return (
+            "Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+            f"{sizes} with dimension {dim} being empty"
+        )
+    return (
+        "Expected input's non-batch dimensions to have positive length, but input has a shape of "
+        f"{sizes} and non-batch dimension 0 has length zero!"
+    )
