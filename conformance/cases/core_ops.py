@@ -39,6 +39,7 @@ from conformance.cases import (
     core_composites,
     core_convolutions,
     core_decompositions,
+    core_dense_operands,
     core_distances,
     core_drawn_convolutions,
     core_extremes,
@@ -146,6 +147,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_decompositions.texts()
     yield from core_sizes.texts()
     yield from core_small_operators.texts()
+    yield from core_dense_operands.texts()
     yield from core_absent_devices.texts()
     yield from core_two_dtypes.texts()
     yield from core_complex_halves.texts()

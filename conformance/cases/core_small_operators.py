@@ -131,7 +131,8 @@ _OF_GRADIENTS: Final = (
     "x = xp.ones(2, 3, requires_grad=True)\n"
     "xp.sparse.addmm(xp.ones(2, 2), x, xp.ones(3, 2), alpha=3).sum().backward()\nx.grad",
     "x = xp.ones(2, requires_grad=True)\nz = x * x\n"
-    "xp.ops.aten._backward(z, [], xp.ones(2), True)\nxp.ops.aten._backward(z, [], xp.ones(2))\nx.grad",
+    "xp.ops.aten._backward(z, [], xp.ones(2), True)\n"
+    "xp.ops.aten._backward(z, [], xp.ones(2))\nx.grad",
     "x = xp.zeros(2, 3)\n"
     "xp.ops.aten._compute_linear_combination.out(xp.ones(2, 3), xp.ones(2, 2), out=x)\n"
     "xp.ops.aten._compute_linear_combination.out(xp.ones(2, 3), xp.ones(2, 2), out=x)\nx",

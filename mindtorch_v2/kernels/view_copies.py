@@ -86,7 +86,7 @@ def _find(name: str, key: int) -> Native:
 _OTHER_VIEWS: Final = frozenset(
     (
         *("aten::view.dtype", "aten::detach", "aten::lift_fresh"),
-        *("aten::_fw_primal", "aten::_make_dual"),
+        *("aten::_fw_primal", "aten::_make_dual", "aten::_sparse_broadcast_to"),
     )
 )
 """Views that autograd does not treat as others."""
