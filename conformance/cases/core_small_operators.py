@@ -138,6 +138,10 @@ _OF_GRADIENTS: Final = (
     "xp.ops.aten._compute_linear_combination.out(xp.ones(2, 3), xp.ones(2, 2), out=x)\nx",
     "xp.ops.aten._compute_linear_combination.out(xp.ones(2, 3), xp.ones(2, 2), out=xp.ones(2))",
 )
+_LEVELS: Final = (
+    *("unpack_dual(xp.ones(2))", "unpack_dual(xp.ones(2), level=0)", "exit_dual_level()"),
+    *("unpack_dual(xp.ones(2, requires_grad=True), level=0)", "exit_dual_level(level=3)"),
+)
 
 
 def texts() -> Iterator[Text]:
@@ -150,6 +154,18 @@ def texts() -> Iterator[Text]:
             "x = xp.ones(2, requires_grad=True)\ny = xp.ones(2, requires_grad=True)\n"
             f"xp.ops.aten._backward({given})\n(x.grad, y.grad)",
         )
+    for call in _LEVELS:
+        yield "small operator", f"xp.autograd.forward_ad.{call}"
+    yield (
+        "small operator",
+        "with xp.autograd.forward_ad.dual_level():\n"
+        "    y = xp.autograd.forward_ad.unpack_dual(xp.ones(2))\ny",
+    )
+    yield (
+        "small operator",
+        "with xp.autograd.forward_ad.dual_level():\n"
+        "    y = xp.autograd.forward_ad.enter_dual_level()\ny",
+    )
     for text in _OF_GRADIENTS:
         yield "small operator", text
 

@@ -1,14 +1,15 @@
 """Kernels at Autograd and ADInplaceOrView for tensors that carry a tangent.
 
 Mirrors ``_fw_primal`` and ``_make_dual`` in ``torch/csrc/autograd/VariableTypeManual.cpp``, and
-``AutogradMeta::set_fw_grad`` in ``autograd_meta.cpp`` as far as it refuses.  No level of forward
-derivatives is ever entered here, so no tensor has a tangent.
+``AutogradMeta::set_fw_grad`` in ``autograd_meta.cpp`` as far as it refuses: no tensor has a
+tangent yet.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from mindtorch_v2.autograd import forward_ad
 from mindtorch_v2.autograd.basic_ops import Identity
 from mindtorch_v2.autograd.node import any_requires_grad
 from mindtorch_v2.autograd.variable import as_view, collect_next_edges, set_history
@@ -68,6 +69,8 @@ def _set_fw_grad(self: Tensor, tangent: Tensor) -> None:
             f"Tensor, this is not supported. Tensor is of size {list(self._sizes)} while the given "
             f"forward gradient is of size {list(tangent._sizes)}."
         )
+    if forward_ad.LEVELS:
+        raise NotImplementedError("mindtorch_v2 has no tensors with tangents yet")
     raise RuntimeError(
         "Trying to access a forward AD level with an invalid index. This index was either not "
         "created or is already deleted."

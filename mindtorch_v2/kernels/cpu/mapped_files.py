@@ -38,9 +38,10 @@ def from_file(
     if shared:
         raise NotImplementedError("mindtorch_v2 has no storages that share a file yet")
     content = _read(filename, count)
-    made: Any = new_tensor((size or 0,), element, Device("cpu"))
-    made.untyped_storage()._bytes[:] = np.frombuffer(content, np.uint8)
-    made.untyped_storage()._resizable = False
+    made = new_tensor((size or 0,), element, Device("cpu"))
+    storage: Any = made.untyped_storage()
+    storage._bytes[:] = np.frombuffer(content, np.uint8)
+    storage._resizable = False
     return made
 
 
