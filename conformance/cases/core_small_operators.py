@@ -1,5 +1,5 @@
-"""Small operators that stand alone: assertions, duals, casts, rows that are put together, and what
-operators of sparse matrices say of dense ones.
+"""Small operators that stand alone: assertions, duals, casts, rows that are put together, products
+with an activation behind them, and what operators of sparse matrices say of dense ones.
 
 What a library for CUDA says is left out: builds differ in whether they have it.
 """
@@ -138,6 +138,42 @@ _OF_GRADIENTS: Final = (
     "xp.ops.aten._compute_linear_combination.out(xp.ones(2, 3), xp.ones(2, 2), out=x)\nx",
     "xp.ops.aten._compute_linear_combination.out(xp.ones(2, 3), xp.ones(2, 2), out=xp.ones(2))",
 )
+_ACTIVATED: Final = (
+    "_addmm_activation(xp.arange(2.)-3, xp.ones(2, 3), xp.ones(3, 2))",
+    "_addmm_activation(xp.arange(2.)-5, xp.ones(2, 3), xp.ones(3, 2), beta=2, alpha=1)",
+    "_addmm_activation(xp.arange(2.)-5, xp.ones(2, 3), xp.ones(3, 2), use_gelu=True)",
+    "_addmm_activation(xp.arange(2)-5, xp.ones(2, 3).long(), xp.ones(3, 2).long())",
+    "_addmm_activation(xp.arange(2)-5, xp.ones(2, 3).long(), xp.ones(3, 2).long(), use_gelu=True)",
+    "_addmm_activation(xp.arange(2.)-5, xp.ones(2, 3), xp.ones(2, 2), use_gelu=True)",
+    "_addmm_activation(xp.arange(2.)-5, xp.ones(3), xp.ones(2, 2), use_gelu=True)",
+    "_addmm_activation(xp.arange(2.)-5, xp.ones(2, 3), xp.ones(3, 2).double())",
+    "_addmm_activation(xp.arange(3.)-5, xp.ones(2, 3), xp.ones(3, 2))",
+    "_addmm_activation(xp.arange(2.).bfloat16()-3, xp.ones(2, 3).bfloat16(), xp.ones(3, "
+    "2).bfloat16(), use_gelu=True)",
+    "_addmm_activation(xp.arange(2.)*1j, xp.ones(2, 3)*1j, xp.ones(3, 2)*1j)",
+    "_addmm_activation(xp.arange(2., requires_grad=True)-5, xp.ones(2, 3), xp.ones(3, 2))",
+    "_addmm_activation.out(xp.arange(2.)-5, xp.ones(2, 3), xp.ones(3, 2), out=xp.ones(2, 2))",
+    "_addmm_activation.out(xp.arange(2.)-5, xp.ones(2, 3), xp.ones(3, 2), out=xp.ones(2, "
+    "2).double())",
+    "_addmm_activation.out(xp.arange(2.)-5, xp.ones(2, 3), xp.ones(3, 2), out=xp.ones(0))",
+    "_addmm_activation.out(xp.arange(2.)-5, xp.ones(2, 0), xp.ones(0, 2), out=xp.ones(2, 2).t())",
+    "_addmm_activation(xp.ones(2, device='meta'), xp.ones(2, 3, device='meta'), xp.ones(3, 2, "
+    "device='meta'))",
+    "_addmm_activation(xp.ones(2, device='meta'), xp.ones(2, 3, device='meta'), xp.ones(2, 2, "
+    "device='meta'))",
+    "_addmm_activation(xp.ones(2, device='meta').int(), xp.ones(2, 3, device='meta').int(), "
+    "xp.ones(3, 2, device='meta').int(), use_gelu=True)",
+    "_addmm_activation(xp.ones(2, device='meta'), xp.ones(2, 3, device='meta'), xp.ones(3, 2, "
+    "device='meta').double())",
+    "_masked_scale(xp.ones(2, 3, device='meta'), xp.ones(2, device='meta'), 2.)",
+    "_masked_scale(xp.ones(2, 3, 4, 5, device='meta').to(memory_format=xp.channels_last), "
+    "xp.ones(2, device='meta'), 2.).stride()",
+    "_masked_scale(xp.ones(2, 3, device='meta').t(), xp.ones(2, device='meta'), 2.).stride()",
+    "masked_scatter_backward(xp.ones(2, 3, device='meta'), xp.ones(2, 3, "
+    "device='meta').bool(), [4, 5])",
+    "masked_scatter_backward(xp.ones(2, 3, device='meta').int(), xp.ones(7, device='meta'), [])",
+    "masked_scatter_backward(xp.ones(2, 3, device='meta').int(), xp.ones(7, device='meta'), [-1])",
+)
 _LEVELS: Final = (
     *("unpack_dual(xp.ones(2))", "unpack_dual(xp.ones(2), level=0)", "exit_dual_level()"),
     *("unpack_dual(xp.ones(2, requires_grad=True), level=0)", "exit_dual_level(level=3)"),
@@ -183,6 +219,7 @@ def _calls() -> Iterator[str]:
         for asked in ("", ".stride()", ".storage_offset()", ".untyped_storage().nbytes()"):
             yield f"_new_zeros_with_same_feature_meta({given}){asked}"
     yield from _DUALS
+    yield from _ACTIVATED
     yield from (f"_remove_batch_dim({each})" for each in _BATCHES)
     for weight in _PRUNED:
         yield from (
