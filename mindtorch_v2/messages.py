@@ -6,7 +6,7 @@ it stands in, which are facts of the profile.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from mindtorch_v2 import profile
 
@@ -21,6 +21,10 @@ AMBIGUOUS_AUTOGRAD_OTHER: Final[str] = _FACTS["ambiguous_autogradother"]
 
 WARNING_TEXTS: Final[dict[str, str]] = _FACTS["warning_texts"]
 """What is warned of in other words by other releases, by the function that does."""
+
+
+METADATA: Final[dict[str, Any]] = _FACTS["metadata"]
+"""What is said of a tensor that is not as was asserted, and what is looked at for that."""
 
 
 def not_differentiable(dtype: str) -> str:

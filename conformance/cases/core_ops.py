@@ -39,6 +39,7 @@ from conformance.cases import (
     core_composites,
     core_convolutions,
     core_decompositions,
+    core_dense_operands,
     core_distances,
     core_drawn_convolutions,
     core_extremes,
@@ -68,6 +69,7 @@ from conformance.cases import (
     core_refusals,
     core_selections,
     core_sizes,
+    core_small_operators,
     core_solving,
     core_special,
     core_spectra,
@@ -144,6 +146,8 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_windows.texts()
     yield from core_decompositions.texts()
     yield from core_sizes.texts()
+    yield from core_small_operators.texts()
+    yield from core_dense_operands.texts()
     yield from core_absent_devices.texts()
     yield from core_two_dtypes.texts()
     yield from core_complex_halves.texts()

@@ -38,6 +38,7 @@ def extract() -> dict[str, Any]:
         "not_differentiable": not_differentiable(),
         "null_string": refusal(lambda: C._parse_dispatch_key(None)),
         "removed": removed(),
+        "metadata": metadata(),
         "function_owner": type_name(C.parse_schema.__self__),
         **unknown_buffer_format(),
     }
@@ -68,6 +69,29 @@ def unknown_buffer_format() -> dict[str, str]:
     except ValueError as error:
         return {"unknown_buffer_format": str(error).replace("'P'", "'{}'")}
     return {}
+
+
+def metadata() -> dict[str, Any]:
+    """What torch says of a tensor whose metadata are not as was asserted, and what it looks at."""
+    refused = refusal(lambda: torch.ops.aten._assert_tensor_metadata(torch.ones(2), [3]))
+    words = (("sizes", "{name}"), ("[3]", "{expected}"), ("[2]", "{got}"))
+    for word, field in words:
+        refused = refused.replace(word, field)
+    token = torch.ops.aten._make_dep_token(device="meta")
+    return {
+        "mismatch": refused,
+        "device on meta": is_device_asserted(torch.ones(2, device="meta")),
+        "sizes of a token on meta": list(token.shape),
+    }
+
+
+def is_device_asserted(tensor: torch.Tensor) -> bool:
+    """Whether the assertion looks at the tensor's device: not where it takes none."""
+    try:
+        torch.ops.aten._assert_tensor_metadata(tensor, device="cpu")
+    except (RuntimeError, TypeError):
+        return True
+    return False
 
 
 def type_name(value: object) -> str:
@@ -345,6 +369,10 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "IValue.toObject": lambda: torch.ops.prim.ModuleContainerIndex.list(1, 1),
     "IValue.toString": lambda: torch.ops.prim.RaiseException.default("message"),
     "IValue.toTuple": lambda: torch.ops.prim.TupleUnpack.default(1),
+    "_propagate_xla_data": lambda: torch.ops.aten._propagate_xla_data(*[torch.ones(1)] * 2),
+    "_fw_primal": lambda: torch.ops.aten._fw_primal_copy(torch.ones(1), 0),
+    "_make_dual": lambda: torch.ops.aten._make_dual_copy(*[torch.ones(1)] * 2, 0),
+    "AutogradMeta.set_fw_grad": lambda: torch._make_dual(torch.ones(1).int(), torch.ones(1), 0),
     "_is_all_true": lambda: torch.ops.aten._is_all_true(torch.ones(1)),
     "_is_any_true": lambda: torch.ops.aten._is_any_true(torch.ones(1)),
     **{

@@ -5,7 +5,7 @@ The public names; the mechanism is in the modules.  A reading order: :mod:`node`
 :mod:`mindtorch_v2.kernels.variable_type`, where operators are recorded.
 """
 
-from mindtorch_v2.autograd import function, grad_mode, graph
+from mindtorch_v2.autograd import forward_ad, function, grad_mode, graph
 from mindtorch_v2.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from mindtorch_v2.autograd.backward import backward, grad
 from mindtorch_v2.autograd.function import Function
@@ -31,6 +31,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "forward_ad",
     "function",
     "grad",
     "grad_mode",

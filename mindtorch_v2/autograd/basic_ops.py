@@ -291,7 +291,7 @@ class Identity(ManualNode):
     __module__ = "builtins"
 
     def _apply(self, grads: list[Gradient]) -> list[Gradient]:
-        return grads
+        return list(grads)
 
 
 class Error(ManualNode):

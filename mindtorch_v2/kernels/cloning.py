@@ -1,7 +1,7 @@
-"""Copies of a tensor: ``clone`` and ``contiguous``.
+"""Copies of a tensor: ``clone``, ``contiguous`` and ``_lazy_clone``.
 
 Mirrors ``clone`` and ``contiguous`` in ``aten/src/ATen/native/TensorFactories.cpp`` and
-``TensorProperties.cpp``.
+``TensorProperties.cpp``, and ``_lazy_clone`` in ``AutogradComposite.cpp``.
 """
 
 from __future__ import annotations
@@ -57,3 +57,21 @@ def contiguous(self: Tensor, memory_format: int) -> Any:
     if wanted is _PRESERVE:
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     return _CLONE(self, memory_format=wanted)
+
+
+@kernel("aten::_lazy_clone", key="CompositeExplicitAutograd")
+def lazy_clone(self: Any) -> Tensor:
+    """A tensor that lies in a copy of the whole storage as this one does in its own.
+
+    In torch both share their bytes until one of them is written to; here they are copied at once,
+    which nobody can tell who does not ask for addresses.
+    """
+    return Tensor._make(
+        self._sizes,
+        self._dtype,
+        self._layout,
+        self._device,
+        storage=self.untyped_storage().clone(),
+        strides=self._strides,
+        offset=self._storage_offset,
+    )

@@ -17,7 +17,10 @@ from mindtorch_v2.kernels import rows
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = int(DispatchKey.Meta)
-_NAMES: Final = ("aten::embedding_renorm_", "aten::put_")
+_NAMES: Final = (
+    *("aten::embedding_renorm_", "aten::put_", "aten::_coalesced_", "aten::sparse_resize_"),
+    *("aten::copy_sparse_to_sparse_", "aten::resize_as_sparse_", "aten::sparse_resize_and_clear_"),
+)
 
 
 def _self(self: Tensor, *rest: Any) -> Tensor:

@@ -23,6 +23,7 @@ from mindtorch_v2.binding.unboxed import Run, makes
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, intersection
+from mindtorch_v2.kernels import dual_views
 from mindtorch_v2.kernels.inplace_or_view import AFTER, as_detached_view, below, with_written
 from mindtorch_v2.kernels.short_way import short_way_of
 from mindtorch_v2.kernels.variable_type import AFTER_AUTOGRAD, unpack
@@ -136,12 +137,16 @@ _AUTOGRAD: Final[Mapping[str, Manual]] = {
     "aten::resize_as_": _resize_,
     "aten::detach": _detach,
     "aten::detach_": _detach_,
+    "aten::_fw_primal": dual_views.fw_primal,
+    "aten::_make_dual": dual_views.make_dual,
 }
 _INPLACE_OR_VIEW: Final[Mapping[str, Manual]] = {
     "aten::copy_": _count_copy,
     "aten::resize_": _count_resize,
     "aten::resize_as_": _count_resize,
     "aten::detach": _alias_without_history,
+    "aten::_fw_primal": dual_views.alias_as_view,
+    "aten::_make_dual": dual_views.alias_as_view,
 }
 
 MANUAL: Final[Mapping[int, Mapping[str, Manual]]] = {

@@ -83,7 +83,12 @@ def _find(name: str, key: int) -> Native:
     return NONE if view is None else Native(_copied(view), with_keyset=True)
 
 
-_OTHER_VIEWS: Final = frozenset(("aten::view.dtype", "aten::detach", "aten::lift_fresh"))
+_OTHER_VIEWS: Final = frozenset(
+    (
+        *("aten::view.dtype", "aten::detach", "aten::lift_fresh"),
+        *("aten::_fw_primal", "aten::_make_dual", "aten::_sparse_broadcast_to"),
+    )
+)
 """Views that autograd does not treat as others."""
 
 rows.DERIVED.insert(0, _find)

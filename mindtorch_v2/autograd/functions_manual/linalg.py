@@ -30,6 +30,13 @@ def mm_mat2_backward(
     return maybe_multiply(call("mm", conj(call("t", mat1)), grad), conj(alpha))
 
 
+def mm_mat1_sparse_backward(grad: Any, mat1: Any, mat2: Any, alpha: Any) -> Any:
+    """Of dense matrices, whatever lies how."""
+    if not grad._layout is mat1._layout is mat2._layout is strided:
+        raise NotImplementedError("mindtorch_v2 has no gradients of sparse products yet")
+    return maybe_multiply(call("mm", grad, call("mH", mat2)), alpha)
+
+
 def _is_column_major(
     grad: Any, other: Any, sizes: Sequence[int], strides: Sequence[int], layout: Any
 ) -> bool:

@@ -1,24 +1,30 @@
 """Operators that look at a tensor and refuse it, or say what they see.
 
 Mirrors ``_assert_async`` and its relatives of ``aten/src/ATen/native/TensorCompare.cpp``,
-``sym_constrain_range`` of ``Constraints.cpp``, ``_is_all_true`` of
+``_assert_tensor_metadata`` of ``ComparisonUtils.cpp``, ``sym_constrain_range`` of
+``Constraints.cpp``, ``_is_all_true`` of
 ``ReduceOps.cpp``, ``_debug_has_internal_overlap`` of ``Memory.cpp`` and ``_test_check_tensor`` of
 ``TestOps.cpp``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
+from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.binding.values import dtype_of_value, layout_of_value
+from mindtorch_v2.kernels.factories import empty
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.overlap import has_internal_overlap
 from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.messages import internal_assert
-from mindtorch_v2.tensor.dtype import int64
+from mindtorch_v2.messages import METADATA, internal_assert
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import CPP_LAYOUTS, int64
 from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import ELEMENT_TYPES
+from mindtorch_v2.tensor.support import CPP_NAMES, ELEMENT_TYPES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.type_info import iinfo
 
@@ -29,6 +35,9 @@ _ANY: Final = OperatorHandle("aten::any")
 _CLONE: Final = OperatorHandle("aten::clone")
 _IS_ALL_TRUE: Final = OperatorHandle("aten::_is_all_true")
 _IS_NONZERO: Final = OperatorHandle("aten::is_nonzero")
+_EMPTY: Final = OperatorHandle("aten::empty.memory_format")
+_SYM_CONSTRAIN_RANGE: Final = OperatorHandle("aten::sym_constrain_range")
+_SYM_CONSTRAIN_RANGE_FOR_SIZE: Final = OperatorHandle("aten::sym_constrain_range_for_size")
 _ITEM: Final = OperatorHandle("aten::item")
 
 _NO, _YES, _TOO_HARD = range(3)
@@ -102,6 +111,74 @@ def functional_sym_constrain_range_for_size(
 ) -> Any:
     sym_constrain_range_for_size(size, min, max)
     return _CLONE(dep_token)
+
+
+@kernel("aten::_functional_sym_constrain_range", key="Meta")
+def functional_sym_constrain_range_on_meta(
+    size: Number, min: int | None, max: int | None, dep_token: Tensor
+) -> Any:
+    _SYM_CONSTRAIN_RANGE(size, min=min, max=max)
+    return dep_token
+
+
+@kernel("aten::_functional_sym_constrain_range_for_size", key="Meta")
+def functional_sym_constrain_range_for_size_on_meta(
+    size: Number, min: int | None, max: int | None, dep_token: Tensor
+) -> Any:
+    _SYM_CONSTRAIN_RANGE_FOR_SIZE(size, min=min, max=max)
+    return dep_token
+
+
+@kernel("aten::_make_dep_token", key="CPU")
+def make_dep_token(*options: Any) -> Any:
+    """Something that asserts hand on, whose element nobody reads."""
+    return empty((), *options)
+
+
+@kernel("aten::_make_dep_token", key="Meta")
+def make_dep_token_on_meta(*options: Any) -> Any:
+    return _EMPTY(METADATA["sizes of a token on meta"], device=Device("meta"))
+
+
+@kernel("aten::_assert_tensor_metadata", key="CompositeImplicitAutograd")
+def assert_dense_metadata(
+    a: Tensor, size: Sequence[int] | None, stride: Sequence[int] | None, dtype: int | None
+) -> None:
+    """As it was before devices and layouts could be asserted."""
+    assert_metadata(a, size, stride, dtype, None, None)
+
+
+@kernel("aten::_assert_tensor_metadata", keys=(_EXPLICIT, "Meta"))
+def assert_metadata(
+    a: Tensor,
+    size: Sequence[int] | None,
+    stride: Sequence[int] | None,
+    dtype: int | None,
+    device: Device | None,
+    layout: int | None,
+) -> None:
+    if size is not None and list(size) != list(a._sizes):
+        raise _mismatch("sizes", list(size), list(a._sizes))
+    if stride is not None and list(stride) != list(a._strides):
+        raise _mismatch("strides", list(stride), list(a._strides))
+    if dtype is not None and dtype != enum_value(a._dtype):
+        raise _mismatch("dtype", CPP_NAMES[dtype_of_value(dtype)], TYPE_NAMES[a._dtype])
+    if device is not None and not _is_on(a, device):
+        raise _mismatch("device", device, a._device)
+    if layout is not None and layout != enum_value(a._layout):
+        got = CPP_LAYOUTS[a._layout]
+        raise _mismatch("layout", CPP_LAYOUTS[layout_of_value(layout)], got)
+
+
+def _is_on(tensor: Tensor, device: Device) -> bool:
+    """Whether its device is that: there is one CPU, and on meta a tensor may stand for others."""
+    if tensor.is_meta and not METADATA["device on meta"]:
+        return True
+    return tensor._device == device or tensor._device.type == device.type == "cpu"
+
+
+def _mismatch(name: str, expected: object, got: object) -> RuntimeError:
+    return RuntimeError(METADATA["mismatch"].format(name=name, expected=expected, got=got))
 
 
 @kernel("aten::_print", keys=(_EXPLICIT, "Meta"))

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.autograd.at import call
+from mindtorch_v2.binding.values import memory_format_of_value
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.rows import add, kernel
 from mindtorch_v2.tensor.copying import store
@@ -99,6 +100,11 @@ def requires_grad_(self: Any, requires_grad: bool) -> Any:
 def _has_same_storage_numel(self: Tensor, other: Tensor) -> bool:
     one, two = (each.untyped_storage().nbytes() // each._dtype.itemsize for each in (self, other))
     return one == two
+
+
+@kernel("aten::sym_is_contiguous", key=_IMPLICIT)
+def sym_is_contiguous(self: Tensor, memory_format: int) -> bool:
+    return self._is_contiguous(memory_format_of_value(memory_format))
 
 
 @kernel("aten::_to_cpu", key=_IMPLICIT)
