@@ -29,6 +29,7 @@ from mindtorch_v2.nn.modules.flatten import Flatten
 from mindtorch_v2.nn.modules.instancenorm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from mindtorch_v2.nn.modules.linear import Identity, Linear
 from mindtorch_v2.nn.modules.loss import (
+    CTCLoss,
     CosineEmbeddingLoss,
     CrossEntropyLoss,
     GaussianNLLLoss,
@@ -83,6 +84,7 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
+    "CTCLoss",
     "ChannelShuffle",
     "Conv2d",
     "CosineEmbeddingLoss",
