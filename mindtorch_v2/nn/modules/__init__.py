@@ -29,9 +29,9 @@ from mindtorch_v2.nn.modules.flatten import Flatten
 from mindtorch_v2.nn.modules.instancenorm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from mindtorch_v2.nn.modules.linear import Identity, Linear
 from mindtorch_v2.nn.modules.loss import (
-    CTCLoss,
     CosineEmbeddingLoss,
     CrossEntropyLoss,
+    CTCLoss,
     GaussianNLLLoss,
     L1Loss,
     MSELoss,
