@@ -25,6 +25,7 @@ from mindtorch_v2.kernels.tensor_iterator import (
     TensorIterator,
     is_standing_for_cpu,
 )
+from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.copying import store, value_array, zero
 from mindtorch_v2.tensor.dtype import DTYPES, DType
@@ -333,5 +334,5 @@ def check_dim_size(tensor: Tensor, rank: int, dim: int, size: int) -> None:
     if len(tensor._sizes) != rank or tensor._sizes[dim] != size:
         raise RuntimeError(
             f"Expected a tensor of dimension {rank} and tensor.size[{dim}] == {size} but got: "
-            f"dimension {len(tensor._sizes)} and tensor.size[{dim}] = {tensor._sizes[dim]}"
+            f"dimension {len(tensor._sizes)} and tensor.size[{dim}] = {size_at(tensor, dim)}"
         )
