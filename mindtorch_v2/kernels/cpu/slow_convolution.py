@@ -89,15 +89,19 @@ def convolved(
     sizes: Sequence[int],
     backend: str,
 ) -> Array:
-    """The elements of a convolution that is not transposed, its bias copied there first."""
+    """The elements of a convolution that is not transposed, its bias copied there first.
+
+    Channels that are left over where groups do not divide them are not computed.
+    """
     dtype = input._dtype
     multiply = np.matmul if dtype not in REAL or backend == DILATED else gemm
     values = as_array(input, dtype)
     with np.errstate(all="ignore"):
-        if values.size and weight.size:
-            found = arrays.gather(values, weight, parameters, sizes, multiply)
-        else:
-            found = np.zeros(tuple(sizes), values.dtype)
+        found = np.zeros(tuple(sizes), values.dtype)
+        rows = sizes[1] - sizes[1] % parameters.groups
+        if values.size and weight.size and found.size and rows:
+            shape = (sizes[0], rows, *sizes[2:])
+            found[:, :rows] = arrays.gather(values, weight[:rows], parameters, shape, multiply)
         if bias is not None:
             found = found + _along_channels(bias, dtype, len(sizes))
         return rounded(np.asarray(found), dtype)
