@@ -215,8 +215,14 @@ def extract() -> dict[str, Any]:
                 error_of(partial(ask, torch.ones(2, 1, 3), torch.ones(1, 1, 0)))[1]
                 for ask in (torch.conv1d, torch.conv_transpose1d)
             ],
+            "no_view": error_of(of_doubles_by_onednn)[1].replace("Double", "{}"),
             "habits": {name: bool(ask()) for name, ask in questions().items()},
         }
+
+
+def of_doubles_by_onednn() -> torch.Tensor:
+    image = zeros(torch.float64, *IMAGE)
+    return A.mkldnn_convolution(image, image, None, [0], [1], [1], 1)
 
 
 #: Devices that have no generator of their own in any build of torch for a CPU or CUDA.

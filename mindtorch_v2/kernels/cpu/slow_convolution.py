@@ -16,7 +16,6 @@ from mindtorch_v2.kernels.conv_params import DILATED, ConvParams, by
 from mindtorch_v2.kernels.cpu import convolution as arrays
 from mindtorch_v2.kernels.cpu.blas import REAL, gemm
 from mindtorch_v2.kernels.pointwise import as_array, rounded
-from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType, memory_format
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import (
@@ -116,12 +115,11 @@ def _along_channels(bias: Tensor, dtype: DType, rank: int) -> Array:
 
 
 def added(found: Array, bias: Tensor | None, dtype: DType) -> Array:
-    """With the bias on it, as an operator adds it."""
+    """With the bias on it, where there is one."""
     if bias is None:
         return found
-    channels = value_array(bias).reshape(1, -1, *(1,) * (found.ndim - 2))
     with np.errstate(all="ignore"):
-        return rounded(np.asarray(found + channels).astype(found.dtype), dtype)
+        return np.asarray(found + _along_channels(bias, dtype, found.ndim))
 
 
 def check_room(space: Sequence[int], padding: Sequence[int], kernel: Sequence[int]) -> None:
