@@ -87,5 +87,5 @@ def ctc_loss_of_tensors(
     if any(map(is_tensor_subclass_like, tensors)):
         return _loss(*tensors, *rest)
     check_lengths(input_lengths, target_lengths)
-    lengths = [numbers_of(each) for each in (input_lengths, target_lengths)]
-    return _loss(log_probs, targets, *lengths, *rest)
+    inputs, labels = numbers_of(input_lengths), numbers_of(target_lengths)
+    return _loss(log_probs, targets, inputs, labels, *rest)

@@ -105,9 +105,9 @@ def _check(settings: _Settings, input: Tensor, weight: Tensor, bias: Tensor | No
 def _values(
     settings: _Settings, input: Tensor, weight: Tensor, sizes: Sequence[int], bias: Tensor | None
 ) -> Array:
-    window = (settings.stride, settings.padding, settings.dilation)
     still = (0,) * settings.dim
-    parameters = ConvParams(*map(tuple, window), False, still, 1)
+    stride, padding, dilation = map(tuple, (settings.stride, settings.padding, settings.dilation))
+    parameters = ConvParams(stride, padding, dilation, False, still, 1)
     return convolved(input, as_array(weight, input._dtype), bias, parameters, sizes, DILATED)
 
 
