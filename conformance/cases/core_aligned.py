@@ -158,6 +158,19 @@ _NAMED: Final = (
 
 
 def _of_convolutions() -> Iterator[Text]:
+    grouped = f"{_VOLUME}, {_KERNEL.format('2, 1, 2')}, [2, 2, 3], None"
+    yield "slow convolutions", f"{_A}slow_conv3d({grouped})"
+    for form in ("{}", "{}.transpose(0, 1).contiguous().transpose(0, 1)"):
+        x = form.format(f"{_IMAGE}[0]")
+        made = f"x = {x}\ny = {_A}slow_conv_transpose2d(x, {_KERNEL.format('2, 2')}, [2, 3])"
+        yield "slow convolutions", f"{made}\n(x, y)"
+        x = form.format(f"{_VOLUME}[0]")
+        made = f"x = {x}\ny = {_A}slow_conv_transpose3d(x, {_KERNEL.format('2, 2, 1')}, [1, 2, 3])"
+        yield "slow convolutions", f"{made}\n(x, y)"
+        yield (
+            "slow convolutions",
+            f"{_A}slow_conv_dilated3d({x}, xp.ones(1, 2, 1, 1, 1), [1, 1, 1])",
+        )
     for name, dim, sizes, given, channels in _NAMED:
         image = _IMAGE if dim == 2 else _VOLUME
         weight = _KERNEL.format(sizes)

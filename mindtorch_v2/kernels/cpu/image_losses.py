@@ -27,6 +27,7 @@ from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import HABITS, dispatch
+from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.elements import Array
@@ -51,7 +52,8 @@ def _check_images(self: Tensor, target: Tensor, weight: Tensor | None) -> None:
             "only batches of spatial inputs supported (4D tensors), but got input of dimension: "
             f"{len(self._sizes)}"
         )
-    if not self.is_meta and HABITS["labels of another dtype are named"]:
+    has_values = not self.is_meta or is_standing_for_cpu()
+    if has_values and HABITS["labels of another dtype are named"]:
         check_label_dtype(target)
     count, classes, *image = self._sizes
     if weight is not None and numel(weight._sizes) != classes:
@@ -98,7 +100,7 @@ def nll_loss2d_forward(
     set_sizes(total, ())
     dispatch("nll_loss_out_frame", dtype, said="nll_loss2d_forward_out_frame")
     check_pointers(dtype, total)
-    weights = weights_of(weight, classes, dtype)
+    check_pointers(dtype, weight)
     resize_output(output, target._sizes if reduction == NONE else ())
     if reduction == NONE:
         check_pointers(dtype, output)
@@ -109,7 +111,12 @@ def nll_loss2d_forward(
             _ZERO_(output)
         _ZERO_(total)
         return output, total
+    check_pointers(_LONG, target)
+    if output.is_meta:
+        check_pointers(dtype, output)
+        return output, total
     labels, values = _labels(target), as_array(self, dtype)
+    weights = weights_of(weight, classes, dtype)
     kept = labels != ignore_index
     check_labels(labels, kept, classes, _OUT_OF_BOUNDS)
     with np.errstate(all="ignore"):
@@ -194,6 +201,9 @@ def nll_loss2d_backward(
         )
     dtype, classes = self._dtype, self._sizes[1]
     dispatch("nll_loss_backward_out_frame", dtype, said="nll_loss2d_backward_out_frame")
+    if result.is_meta:
+        check_pointers(dtype, weight, result)
+        return (result,)
     weights = weights_of(weight, classes, dtype)
     with np.errstate(all="ignore"):
         if reduction == NONE:
