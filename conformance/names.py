@@ -339,6 +339,7 @@ NEURAL: Final = words("""
     register_step_pre_hook register_step_post_hook register_state_dict_post_hook
     profile_hook_step defaults insert clear
     SoftMarginLoss MultiMarginLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss
+    CTCLoss
     TripletMarginLoss TripletMarginWithDistanceLoss CosineEmbeddingLoss GaussianNLLLoss
     PairwiseDistance Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout RReLU
     InstanceNorm1d InstanceNorm2d InstanceNorm3d LocalResponseNorm RMSNorm ChannelShuffle

@@ -31,6 +31,7 @@ from conformance.area import Area, Text, made_once
 from conformance.cases import (
     core_absent_devices,
     core_advanced_indexing,
+    core_aligned,
     core_assignments,
     core_attention,
     core_batch_norm,
@@ -129,6 +130,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_composites.texts(dtypes)
     yield from core_compiled.texts()
     yield from core_foreach.texts(profile)
+    yield from core_aligned.texts()
     yield from core_misfits.texts()
     yield from core_odd_arguments.texts()
     yield from core_odd_calls.texts(dtypes)

@@ -15,7 +15,15 @@ from typing import Any
 
 import torch
 
-from conformance.extract import _attention, _gradients, _matrices, _pools, takes
+from conformance.extract import (
+    _attention,
+    _convolutions,
+    _gradients,
+    _losses,
+    _matrices,
+    _pools,
+    takes,
+)
 from conformance.extract._asking import (
     error_of,
     in_a_fork,
@@ -191,7 +199,7 @@ CALLS: tuple[Ask, ...] = (
 
 def questions() -> dict[str, Callable[[], object]]:
     """All that is asked, by what it is about."""
-    parts = (_matrices, _attention, _gradients, _pools)
+    parts = (_matrices, _attention, _gradients, _pools, _losses, _convolutions)
     return HABITS | {name: ask for part in parts for name, ask in part.HABITS.items()}
 
 
@@ -207,8 +215,14 @@ def extract() -> dict[str, Any]:
                 error_of(partial(ask, torch.ones(2, 1, 3), torch.ones(1, 1, 0)))[1]
                 for ask in (torch.conv1d, torch.conv_transpose1d)
             ],
+            "no_view": error_of(of_doubles_by_onednn)[1].replace("Double", "{}"),
             "habits": {name: bool(ask()) for name, ask in questions().items()},
         }
+
+
+def of_doubles_by_onednn() -> torch.Tensor:
+    image = zeros(torch.float64, *IMAGE)
+    return A.mkldnn_convolution(image, image, None, [0], [1], [1], 1)
 
 
 #: Devices that have no generator of their own in any build of torch for a CPU or CUDA.

@@ -173,6 +173,10 @@ class _Parser:
             self.expect(")")
             return inner
         if token == "{":
+            if self.peek() == "{":  # a list of numbers in the braces of what is made of it
+                inner = self.expression()
+                self.expect("}")
+                return inner
             return _listed(self.arguments("}"))
         if token == "[":
             return self.lambda_()

@@ -40,11 +40,11 @@ class ConvParams:
         if groups <= 0:
             raise RuntimeError("non-positive groups is not supported")
         return cls(
-            _expanded(stride, "stride", dim),
-            _expanded(padding, "padding", dim),
-            _expanded(dilation, "dilation", dim),
+            expanded(stride, "stride", dim),
+            expanded(padding, "padding", dim),
+            expanded(dilation, "dilation", dim),
             transposed,
-            _expanded(output_padding, "output_padding", dim),
+            expanded(output_padding, "output_padding", dim),
             groups,
         )
 
@@ -58,7 +58,7 @@ class ConvParams:
             (self.stride, 1, "non-positive stride is not supported"),
             (self.dilation, 0, "dilation should be greater than zero"),
         ):
-            if min(values) < lowest:
+            if min(values, default=lowest) < lowest:
                 raise RuntimeError(message)
         sizes, rank, groups = list(input._sizes), len(weight), self.groups
         shown = list(weight)
@@ -171,7 +171,7 @@ def by(sizes: Sequence[int]) -> str:
     return " x ".join(map(str, sizes))
 
 
-def _expanded(values: Sequence[int], name: str, dim: int) -> tuple[int, ...]:
+def expanded(values: Sequence[int], name: str, dim: int) -> tuple[int, ...]:
     """``expand_param_if_needed``."""
     if len(values) == 1:
         return (values[0],) * dim

@@ -47,6 +47,7 @@ from mindtorch_v2.warn import warn_once
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _CONVOLUTION: Final = OperatorHandle("aten::convolution", none_is_undefined=True)
 _BACKEND: Final = OperatorHandle("aten::_convolution")
+_OVERRIDEABLE: Final = OperatorHandle("aten::convolution_overrideable", none_is_undefined=True)
 _MODE: Final = OperatorHandle("aten::_convolution_mode")
 _PAD: Final = OperatorHandle("aten::constant_pad_nd")
 _UNSQUEEZE: Final = OperatorHandle("aten::unsqueeze")
@@ -261,6 +262,18 @@ def convolution_deprecated(
 
 @kernel("aten::_convolution", "aten::convolution", key="Meta")
 @kernel("aten::_convolution", key="CompositeExplicitAutograd")
+def _convolution_by_backend(
+    input: Tensor, weight: Tensor, bias: Tensor | None, *settings: Any
+) -> Any:
+    """On meta, where a release has no function for that, it is left to a backend to come."""
+    if input.is_meta and not is_standing_for_cpu():
+        ConvParams.of(weight, *settings[:6]).check(input, weight._sizes, bias)
+        if all(input._sizes[:2]):
+            return _OVERRIDEABLE(input, weight, bias, *settings[:6])
+    return _convolution(input, weight, bias, *settings)
+
+
+@kernel("aten::_convolution", "aten::convolution", key="Meta")
 def _convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: Any) -> Tensor:
     parameters = ConvParams.of(weight, *settings[:6])
     parameters.check(input, weight._sizes, bias)

@@ -23,6 +23,9 @@ HABITS: Final[dict[str, bool]] = _FACTS["habits"]
 NO_DESCRIPTORS: Final[list[str]] = _FACTS["no_descriptors"]
 """What oneDNN says of a convolution that it cannot compute, and of a transposed one."""
 
+NO_VIEW: Final[str] = _FACTS["no_view"]
+"""What oneDNN says of a tensor of a dtype that it does not have."""
+
 
 def is_known(name: str) -> bool:
     """Whether this release has a switch of that name."""

@@ -103,6 +103,21 @@ l1_loss = _comparison(
 )
 
 
+@overridable("log_probs", "targets", "input_lengths", "target_lengths")
+def ctc_loss(
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Any:
+    lengths = (input_lengths, target_lengths)
+    number = get_enum(reduction)
+    return _TORCH["ctc_loss"](log_probs, targets, *lengths, blank, number, zero_infinity)
+
+
 @overridable("input", "target", "weight")
 def nll_loss(
     input: Any,

@@ -430,6 +430,7 @@ binary_cross_entropy = _losses.binary_cross_entropy
 binary_cross_entropy_with_logits = _losses.binary_cross_entropy_with_logits
 cosine_embedding_loss = _margin_losses.cosine_embedding_loss
 cross_entropy = _losses.cross_entropy
+ctc_loss = _losses.ctc_loss
 gaussian_nll_loss = _losses.gaussian_nll_loss
 hinge_embedding_loss = _losses.hinge_embedding_loss
 huber_loss = _losses.huber_loss

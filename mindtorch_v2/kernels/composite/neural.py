@@ -32,6 +32,7 @@ _EMPTY: Final = OperatorHandle("aten::empty.memory_format")
 _NLL_FORWARD: Final = OperatorHandle("aten::nll_loss_forward")
 _NLL_FORWARD_OUT: Final = OperatorHandle("aten::nll_loss_forward.output")
 _NLL2D_FORWARD: Final = OperatorHandle("aten::nll_loss2d_forward")
+_NLL2D_FORWARD_OUT: Final = OperatorHandle("aten::nll_loss2d_forward.output")
 _NLL: Final = OperatorHandle("aten::nll_loss")
 _NLL2D: Final = OperatorHandle("aten::nll_loss2d")
 _NLL_ND: Final = OperatorHandle("aten::nll_loss_nd")
@@ -159,9 +160,7 @@ def nll_loss_out(
     ignore_index: int,
     out: Tensor,
 ) -> Any:
-    total = _EMPTY([0], dtype=self._dtype, layout=self._layout, device=self._device)
-    settings = weight, reduction, ignore_index
-    return _NLL_FORWARD_OUT(self, target, *settings, output=out, total_weight=total)[0]
+    return _NLL_FORWARD_OUT(self, target, weight, reduction, ignore_index, out, _total(self))[0]
 
 
 @kernel("aten::nll_loss2d", key=_IMPLICIT)
@@ -169,6 +168,23 @@ def nll_loss2d(
     self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
 ) -> Any:
     return _NLL2D_FORWARD(self, target, weight, reduction, ignore_index)[0]
+
+
+@kernel("aten::nll_loss2d.out", key=_IMPLICIT)
+def nll_loss2d_out(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    out: Tensor,
+) -> Any:
+    return _NLL2D_FORWARD_OUT(self, target, weight, reduction, ignore_index, out, _total(self))[0]
+
+
+def _total(like: Tensor) -> Any:
+    """Where a total of weights is written to, which nobody asks for."""
+    return _EMPTY([0], dtype=like._dtype, layout=like._layout, device=like._device)
 
 
 @kernel("aten::nll_loss_nd", key=_IMPLICIT)

@@ -42,9 +42,9 @@ def backward(
     of_bias = np.asarray(grad.sum(axis=axes))
     if parameters.transposed:
         of_input = gather(grad, weight, parameters, values.shape)
-        return of_input, _weigh(values, grad, weight.shape, parameters, rounding), of_bias
+        return of_input, weigh(values, grad, weight.shape, parameters, rounding), of_bias
     of_input = spread(grad, weight, parameters, values.shape, rounding)
-    return of_input, _weigh(grad, values, weight.shape, parameters, rounding), of_bias
+    return of_input, weigh(grad, values, weight.shape, parameters, rounding), of_bias
 
 
 def gather(
@@ -85,13 +85,10 @@ def spread(
     for place in np.ndindex(*weight.shape[2:]):
         where = (slice(None), slice(None), *_slices(parameters, place, space))
         padded[where] = rounding(padded[where] + products[(slice(None), slice(None), *place)])
-    inner = tuple(
-        slice(edge, edge + size) for edge, size in zip(parameters.padding, output[2:], strict=True)
-    )
-    return padded[(slice(None), slice(None), *inner)]
+    return edged(padded, [-edge for edge in parameters.padding])
 
 
-def _weigh(
+def weigh(
     grad: Array, values: Array, shape: Sequence[int], parameters: ConvParams, rounding: Rounding
 ) -> Array:
     """The gradient of a weight by which ``values`` came to what ``grad`` is the gradient of.
@@ -110,12 +107,19 @@ def _weigh(
     return np.asarray(total).reshape(tuple(shape))
 
 
+def edged(values: Array, padding: Sequence[int]) -> Array:
+    """With zeros at both ends of space, or without what is there where that is negative."""
+    places = list(zip(padding, values.shape[2:], strict=True))
+    cut = tuple(slice(max(-edge, 0), size - max(-edge, 0)) for edge, size in places)
+    edges = [(0, 0), (0, 0), *((max(edge, 0),) * 2 for edge in padding)]
+    return np.pad(values[(slice(None), slice(None), *cut)], edges)
+
+
 def _columns(
     values: Array, parameters: ConvParams, kernel_size: Sequence[int], space: Sequence[int]
 ) -> Array:
     """``im2col``: batch, channel, place in the kernel, place in the output."""
-    edges = [(0, 0), (0, 0), *((edge, edge) for edge in parameters.padding)]
-    padded = np.pad(values, edges)
+    padded = edged(values, parameters.padding)
     parts = [
         padded[(slice(None), slice(None), *_slices(parameters, place, space))]
         for place in np.ndindex(*kernel_size)

@@ -1,12 +1,11 @@
 """Losses that have kernels, and their derivatives.
 
-Mirrors ``aten/src/ATen/native/Loss.cpp``, ``LossNLL.cpp`` and ``LossNLL2d.cpp``.
+Mirrors ``aten/src/ATen/native/Loss.cpp`` and ``LossNLL.cpp``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, Final, cast
 
 import numpy as np
@@ -18,7 +17,6 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_output, set_sizes
 from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.pointwise import as_array, element, rounded
-from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.tensor_iterator import (
@@ -27,11 +25,12 @@ from mindtorch_v2.kernels.tensor_iterator import (
     TensorIterator,
     is_standing_for_cpu,
 )
+from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.copying import store, value_array, zero
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import is_contiguous, numel
+from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import is_warned_of, warn_once
@@ -42,11 +41,9 @@ SUM: Final = 2
 """``at::Reduction``."""
 
 _LABELS: Final = (DTYPES["int64"], DTYPES["uint8"])
-_LABELS_OF_IMAGES: Final = (DTYPES["int64"],)
 _HALVES: Final = (DTYPES["float16"], DTYPES["bfloat16"])
 
 _MEAN: Final = OperatorHandle("aten::mean")
-_ZEROS_LIKE: Final = OperatorHandle("aten::zeros_like")
 _SUM: Final = OperatorHandle("aten::sum")
 _SUB: Final = OperatorHandle("aten::sub.Tensor")
 _POW: Final = OperatorHandle("aten::pow.Tensor_Scalar")
@@ -181,7 +178,7 @@ def _check_row_labels(self: Tensor, target: Tensor) -> None:
     """What only the loss itself looks at: a row may have its label in a vector, and the dtype."""
     has_values = not self.is_meta or is_standing_for_cpu()
     if has_values and HABITS["labels of another dtype are named"]:
-        _check_label_dtype(target)
+        check_label_dtype(target)
     if not (HABITS["a row has one label"] and len(self._sizes) == len(target._sizes) == 1):
         _check_row_count(self, target)
     elif target._sizes[0] != 1:
@@ -200,33 +197,33 @@ def _check_row_count(self: Tensor, target: Tensor) -> None:
         )
 
 
-def _check_label_dtype(target: Tensor) -> None:
+def check_label_dtype(target: Tensor) -> None:
     if target._dtype not in _LABELS:
         raise RuntimeError(
             f"expected target dtype to be Long or Byte, but got {CPP_NAMES[target._dtype]}"
         )
 
 
-def _labels(target: Tensor, read: tuple[DType, ...] = _LABELS) -> Array:
-    if target._dtype not in read:
+def _labels(target: Tensor) -> Array:
+    if target._dtype not in _LABELS:
         raise RuntimeError(f"expected scalar type Long but found {CPP_NAMES[target._dtype]}")
     return value_array(target).astype(np.int64).reshape(-1)
 
 
-def _weights(weight: Tensor | None, classes: int, dtype: DType) -> Array:
+def weights_of(weight: Tensor | None, classes: int, dtype: DType) -> Array:
     """The weight of each class, one without."""
     if weight is None:
         return np.ones(classes, as_array(1, dtype).dtype)
-    return _read_as(weight, dtype)
+    return read_as(weight, dtype)
 
 
-def _read_as(tensor: Tensor, dtype: DType) -> Array:
+def read_as(tensor: Tensor, dtype: DType) -> Array:
     """``data_ptr``: the elements, in a row; RuntimeError for another dtype."""
     check_pointers(dtype, tensor)
     return as_array(tensor, dtype).reshape(-1)
 
 
-def _check_labels(labels: Array, kept: Array, classes: int, message: str) -> None:
+def check_labels(labels: Array, kept: Array, classes: int, message: str) -> None:
     wrong = labels[kept & ((labels < 0) | (labels >= classes))]
     if wrong.size:
         raise IndexError(message.format(wrong[0]))
@@ -244,21 +241,6 @@ def nll_loss_forward(
     reduction: int,
     ignore_index: int,
 ) -> tuple[Tensor, ...]:
-    rows = (self, target, weight, reduction, ignore_index)
-    return _nll_loss(outputs, *rows, "nll_loss_out_frame", _LABELS)
-
-
-def _nll_loss(
-    outputs: Outputs,
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    reduction: int,
-    ignore_index: int,
-    switch: str,
-    labelled: tuple[DType, ...],
-) -> tuple[Tensor, ...]:
-    """``switch`` is the name of the kernel's, ``labelled`` the dtypes of labels that it reads."""
     _check_rows(self, target)
     _check_row_labels(self, target)
     classes, dtype = self._sizes[-1], self._dtype
@@ -273,14 +255,14 @@ def _nll_loss(
     total = set_output(outputs[1], (), dtype, self._device)
     if output.is_meta:
         return output, total
-    dispatch("nll_loss_out_frame", dtype, said=switch)
-    weights = _weights(weight, classes, dtype)
+    dispatch("nll_loss_out_frame", dtype)
+    weights = weights_of(weight, classes, dtype)
     is_read = by_row or numel(target._sizes) > 0
-    labels = _labels(target, labelled) if is_read else np.zeros(0, np.int64)
+    labels = _labels(target) if is_read else np.zeros(0, np.int64)
     if len(self._sizes) == 1:
         labels = labels[:1]
     kept = labels != ignore_index
-    _check_labels(labels, kept, classes, "Target {} is out of bounds.")
+    check_labels(labels, kept, classes, "Target {} is out of bounds.")
     values = np.atleast_2d(as_array(self, dtype))
     safe = np.where(kept, labels, 0)
     chosen = np.where(kept, weights[safe] if classes else 0, 0).astype(weights.dtype)
@@ -332,11 +314,11 @@ def nll_loss_backward(
     if result.is_meta:
         return (result,)
     dispatch("nll_loss_backward_out_frame", dtype)
-    labels, weights = _labels(target), _weights(weight, classes, dtype)
-    total = None if by_row else _read_as(total_weight, dtype)
-    grad = _read_as(grad_output, dtype)
+    labels, weights = _labels(target), weights_of(weight, classes, dtype)
+    total = None if by_row else read_as(total_weight, dtype)
+    grad = read_as(grad_output, dtype)
     kept = labels != ignore_index
-    _check_labels(labels, kept, classes, "Target {} is out of bounds.")
+    check_labels(labels, kept, classes, "Target {} is out of bounds.")
     if reduction == MEAN:
         with np.errstate(all="ignore"):
             grad = rounded(np.asarray(grad / total), dtype)
@@ -352,79 +334,5 @@ def check_dim_size(tensor: Tensor, rank: int, dim: int, size: int) -> None:
     if len(tensor._sizes) != rank or tensor._sizes[dim] != size:
         raise RuntimeError(
             f"Expected a tensor of dimension {rank} and tensor.size[{dim}] == {size} but got: "
-            f"dimension {len(tensor._sizes)} and tensor.size[{dim}] = {tensor._sizes[dim]}"
+            f"dimension {len(tensor._sizes)} and tensor.size[{dim}] = {size_at(tensor, dim)}"
         )
-
-
-# --- the same for images ----------------------------------------------------------------------
-
-
-def _check_images(self: Tensor, target: Tensor, weight: Tensor | None) -> None:
-    if len(target._sizes) != 3:
-        raise RuntimeError(
-            "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
-            f"{len(target._sizes)}"
-        )
-    if len(self._sizes) != 4:
-        raise RuntimeError(
-            "only batches of spatial inputs supported (4D tensors), but got input of dimension: "
-            f"{len(self._sizes)}"
-        )
-    count, classes, *image = self._sizes
-    if (count, *image) != tuple(target._sizes):
-        raise RuntimeError(
-            f"size mismatch (got input: {list(self._sizes)} , target: {list(target._sizes)}"
-        )
-    if weight is not None and numel(weight._sizes) != classes:
-        raise RuntimeError("weight tensor should be defined either for all or no classes")
-
-
-def _as_rows(self: Tensor) -> Any:
-    """Classes last, one row for each place of an image."""
-    moved = OperatorHandle("aten::permute")(self, [0, 2, 3, 1])
-    return OperatorHandle("aten::reshape")(moved, [-1, self._sizes[1]])
-
-
-@kernel("aten::nll_loss2d_forward", keys=("CPU", "Meta"))
-def nll_loss2d_forward(
-    self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
-) -> tuple[Tensor, ...]:
-    _check_images(self, target, weight)
-    shape: Sequence[int] = target._sizes if reduction == NONE else ()
-    made = [new_tensor(each, self._dtype, self._device) for each in (shape, ())]
-    if not made[0].is_meta:
-        flat = OperatorHandle("aten::reshape")(target, [-1])
-        rows = (_as_rows(self), flat, weight, reduction, ignore_index)
-        found = _nll_loss((None, None), *rows, "nll_loss2d_forward_out_frame", _LABELS_OF_IMAGES)
-        for each, value in zip(made, found, strict=True):
-            store(each, value_array(value).reshape(tuple(each._sizes)))
-    return made[0], made[1]
-
-
-@kernel("aten::nll_loss2d_backward", keys=("CPU", "Meta"))
-def nll_loss2d_backward(
-    grad_output: Tensor,
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    reduction: int,
-    ignore_index: int,
-    total_weight: Tensor,
-) -> Tensor:
-    _check_images(self, target, weight)
-    if self.is_meta:
-        return new_tensor(self._sizes, self._dtype, self._device)
-    made: Tensor = _ZEROS_LIKE(self, memory_format=None)
-    if not is_contiguous(made._sizes, made._strides):
-        raise RuntimeError("grad_input must be contiguous")
-    if numel(made._sizes):
-        reshape = OperatorHandle("aten::reshape")
-        grad = reshape(grad_output, [-1]) if reduction == NONE else grad_output
-        rows = (_as_rows(self), reshape(target, [-1]))
-        found = nll_loss_backward(
-            (None,), grad, *rows, weight, reduction, ignore_index, total_weight
-        )[0]
-        count, classes, *image = self._sizes
-        values = value_array(found).reshape(count, *image, classes)
-        store(made, np.moveaxis(values, -1, 1))
-    return made

@@ -31,6 +31,7 @@ from mindtorch_v2.nn.modules.linear import Identity, Linear
 from mindtorch_v2.nn.modules.loss import (
     CosineEmbeddingLoss,
     CrossEntropyLoss,
+    CTCLoss,
     GaussianNLLLoss,
     L1Loss,
     MSELoss,
@@ -83,6 +84,7 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
+    "CTCLoss",
     "ChannelShuffle",
     "Conv2d",
     "CosineEmbeddingLoss",

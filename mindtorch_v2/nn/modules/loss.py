@@ -14,6 +14,7 @@ from mindtorch_v2.nn.modules.distance import PairwiseDistance
 from mindtorch_v2.nn.modules.module import Module
 
 __all__ = [
+    "CTCLoss",
     "CosineEmbeddingLoss",
     "CrossEntropyLoss",
     "GaussianNLLLoss",
@@ -236,6 +237,22 @@ class TripletMarginWithDistanceLoss(_Loss):
         return functional.triplet_margin_with_distance_loss(
             anchor, positive, negative, distance_function=self.distance_function, **options
         )
+
+
+class CTCLoss(_Loss):
+    """Of sequences that are aligned with no more than labels."""
+
+    def __init__(
+        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
+    ) -> None:
+        super().__init__(reduction=reduction)
+        self.blank = blank
+        self.zero_infinity = zero_infinity
+
+    def forward(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+        lengths = (input_lengths, target_lengths)
+        settings = (self.blank, self.reduction, self.zero_infinity)
+        return functional.ctc_loss(log_probs, targets, *lengths, *settings)
 
 
 def _check_margin(name: str, margin: float) -> None:
