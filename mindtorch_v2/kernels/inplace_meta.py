@@ -17,7 +17,7 @@ from mindtorch_v2.kernels import rows
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = int(DispatchKey.Meta)
-_NAMES: Final = ("aten::embedding_renorm_", "aten::put_")
+_NAMES: Final = ("aten::_amp_update_scale_", "aten::embedding_renorm_", "aten::put_")
 
 
 def _self(self: Tensor, *rest: Any) -> Tensor:
