@@ -273,9 +273,7 @@ class _Descent(NamedTuple):
     is_first_step: bool
 
 
-def _sgd(
-    part: _Part, param: Array, grad: Array, *rest: Any
-) -> Sequence[Array | None]:
+def _sgd(part: _Part, param: Array, grad: Array, *rest: Any) -> Sequence[Array | None]:
     *buffers, options, scale, is_half = rest
     grad, kept = _scaled(part, grad, scale, options.maximize)
     if options.weight_decay != 0:
