@@ -20,4 +20,7 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a list of a step is asked whether it is empty": lambda: (
         "empty()" in error_of(step_of_too_many)[1]
     ),
+    "a binomial sample looks at dtypes first": lambda: (
+        error_of(lambda: torch.binomial(torch.ones(1).long(), torch.ones(1)))[0] == "ValueError"
+    ),
 }
