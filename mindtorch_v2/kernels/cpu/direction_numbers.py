@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import resources
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def _bits() -> Array:
 
 
 @cache
-def _numbers(degree: int, column: int) -> Array:
+def _numbers(degree: int, column: int) -> Any:
     """Those of the polynomials of a degree in a column."""
     start = sum(each * sum(COUNTS[each:]) for each in range(1, column))
     start += column * sum(COUNTS[column : degree - 1])
@@ -74,7 +74,7 @@ def _numbers(degree: int, column: int) -> Array:
 
 
 @cache
-def _polynomials(degree: int) -> Array:
+def _polynomials(degree: int) -> Any:
     """Primitive polynomials over two elements, as the bits of numbers: x is of the largest order
     modulo each."""
     found = np.arange((1 << degree) + 1, 2 << degree, 2, dtype=np.int64)

@@ -7,6 +7,7 @@ and rational approximations between them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -127,7 +128,7 @@ def _gamma_grad(alpha: Array, x: Array) -> Array:
     return np.where(x < _LIMIT, _gamma_small(alpha, x), found)
 
 
-def _gamma_small(alpha: Array, x: Array) -> Array:
+def _gamma_small(alpha: Array, x: Array) -> Any:
     numerator, denominator = np.ones(x.shape), alpha
     first, second = numerator / denominator, numerator / (denominator * denominator)
     for step in range(1, 6):
@@ -142,7 +143,7 @@ def _gamma_small(alpha: Array, x: Array) -> Array:
     return np.where(np.isnan(found), 0, found)
 
 
-def _gamma_large(alpha: Array, x: Array) -> Array:
+def _gamma_large(alpha: Array, x: Array) -> Any:
     numer_1 = 1 + 24 * alpha * (1 + 12 * alpha)
     numer_2 = (
         1440 * (alpha * alpha)
@@ -162,7 +163,7 @@ def _gamma_large(alpha: Array, x: Array) -> Array:
     return np.where((low * alpha <= x) & (x <= high * alpha), near, -stirling * (x * term1) / root)
 
 
-def _gamma_between(alpha: Array, x: Array) -> Array:
+def _gamma_between(alpha: Array, x: Array) -> Any:
     u, v = np.log(x / alpha), np.log(alpha)
     parts = []
     for place in range(2):
@@ -180,7 +181,7 @@ def _dirichlet_grad(x: Array, alpha: Array, total: Array) -> Array:
     beta = total - alpha
     boundary = total * x * (kind(1) - x)
     wide = [each.astype(np.float64) for each in (x, alpha, total)]
-    found = _beta_between(*wide, total, alpha)
+    found = _beta_between(wide, total, alpha)
     is_large = (alpha > 6) & (beta > 6)
     found = np.where(is_large, _beta_large(wide[0], wide[1], wide[2] - wide[1]), found)
     ends = -_beta_small_in_beta(kind(1) - x, beta, alpha)
@@ -188,7 +189,7 @@ def _dirichlet_grad(x: Array, alpha: Array, total: Array) -> Array:
     return np.where((x <= 0.5) & (boundary < 2.5), _beta_small(x, alpha, beta), found)
 
 
-def _beta_small(x: Array, alpha: Array, beta: Array) -> Array:
+def _beta_small(x: Array, alpha: Array, beta: Array) -> Any:
     kind = x.dtype.type
     log = np.log(x)
     factor = (digamma_one(alpha) - digamma_one(alpha + beta)).astype(kind) - log
@@ -203,7 +204,7 @@ def _beta_small(x: Array, alpha: Array, beta: Array) -> Array:
     return np.where(np.isnan(found), kind(0), found)
 
 
-def _beta_small_in_beta(x: Array, alpha: Array, beta: Array) -> Array:
+def _beta_small_in_beta(x: Array, alpha: Array, beta: Array) -> Any:
     kind = x.dtype.type
     factor = (digamma_one(alpha + beta) - digamma_one(beta)).astype(kind)
     numerator, betas = np.ones(x.shape, kind), np.ones(x.shape, kind)
@@ -219,7 +220,7 @@ def _beta_small_in_beta(x: Array, alpha: Array, beta: Array) -> Array:
     return np.where(np.isnan(found), kind(0), found)
 
 
-def _beta_large(x: Array, alpha: Array, beta: Array) -> Array:
+def _beta_large(x: Array, alpha: Array, beta: Array) -> Any:
     total = alpha + beta
     mean = alpha / total
     deviation = np.sqrt(alpha * beta / (total + 1)) / total
@@ -247,9 +248,8 @@ def _beta_large(x: Array, alpha: Array, beta: Array) -> Array:
     return np.where(is_near, near, first * second / both * prefactor * terms)
 
 
-def _beta_between(
-    x: Array, alpha: Array, total: Array, own_total: Array, own_alpha: Array
-) -> Array:
+def _beta_between(wide: Sequence[Array], own_total: Array, own_alpha: Array) -> Any:
+    x, alpha, total = wide
     u = np.log(x)
     a = np.log(alpha) - u
     b = np.log(total) - a

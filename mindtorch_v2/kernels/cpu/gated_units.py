@@ -1,11 +1,12 @@
 """How gated linear units and their gradients move with their inputs: ``glu_jvp``.
 
-Mirrors ``aten/src/ATen/native/GatedLinearUnit.cpp`` and ``cpu/Activation.cpp``; of two operands GCC computes the second one
-first.
+Mirrors ``aten/src/ATen/native/GatedLinearUnit.cpp`` and ``cpu/Activation.cpp``; of two operands
+GCC computes the second one first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -45,12 +46,13 @@ def glu_jvp(glu: Tensor, x: Tensor, dx: Tensor, dim: int) -> Any:
     dispatch_over(FLOATING_TYPES, "glu_jvp_cpu", glu._dtype)
     values = [np.broadcast_to(as_array(each, glu._dtype), iterator.shape) for each in inputs]
     with np.errstate(all="ignore"):
-        store(found, _glu_jvp(*values, in_vectors(iterator)))
+        store(found, _glu_jvp(values, in_vectors(iterator)))
     return found
 
 
-def _glu_jvp(glu: Array, gate: Array, d_value: Array, d_gate: Array, lanes: Array) -> Array:
+def _glu_jvp(values: Sequence[Array], lanes: Array) -> Array:
     """Of two products a vector rounds the first one, and what is no vector the second one."""
+    glu, gate, d_value, d_gate = values
     sigmoid = np.asarray(1 / (1 + np.exp(-gate)), gate.dtype)
     rest = fused(-sigmoid, d_gate, d_gate)
     of_vectors = fused(glu, rest, d_value * sigmoid)

@@ -22,6 +22,7 @@ from mindtorch_v2.kernels.refs.common import (
 )
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, DType, Layout, memory_format
+from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
@@ -55,7 +56,7 @@ _CONTINUOUS: Final = (
 # --- of Python's decompositions ---------------------------------------------------------------
 
 
-def _check_continuous(name: str, self: Tensor, generator: object) -> None:
+def _check_continuous(name: str, self: Tensor, generator: Generator | None) -> None:
     if generator is not None:
         raise assertion("generator is not supported in refs")
     if not self._dtype.is_floating_point:
@@ -63,7 +64,9 @@ def _check_continuous(name: str, self: Tensor, generator: object) -> None:
 
 
 @body(_REFS + "cauchy")
-def cauchy(self: Tensor, median: float = 0, sigma: float = 1, generator: object = None) -> Any:
+def cauchy(
+    self: Tensor, median: float = 0, sigma: float = 1, generator: Generator | None = None
+) -> Any:
     _check_continuous("Cauchy", self, generator)
     check_width("cauchy_", "sigma", sigma, str(sigma))
     angles = _MUL_SCALAR(_ADD(_EMPTY_LIKE(self), -0.5), math.pi)
@@ -71,7 +74,7 @@ def cauchy(self: Tensor, median: float = 0, sigma: float = 1, generator: object 
 
 
 @body(_REFS + "exponential")
-def exponential(self: Tensor, rate: float = 1, generator: object = None) -> Any:
+def exponential(self: Tensor, rate: float = 1, generator: Generator | None = None) -> Any:
     _check_continuous("Exponential", self, generator)
     if not rate > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate}")
@@ -79,7 +82,7 @@ def exponential(self: Tensor, rate: float = 1, generator: object = None) -> Any:
 
 
 @body(_REFS + "geometric")
-def geometric(self: Tensor, p: float, generator: object = None) -> Any:
+def geometric(self: Tensor, p: float, generator: Generator | None = None) -> Any:
     check_ref("geometric", self, generator, integers=True)
     check_share(p, str(p))
     trials = _LOG1P(_NEG(_EMPTY_LIKE(self)))
@@ -87,14 +90,16 @@ def geometric(self: Tensor, p: float, generator: object = None) -> Any:
 
 
 @body(_REFS + "log_normal")
-def log_normal(self: Tensor, mean: float = 1, std: float = 2, generator: object = None) -> Any:
+def log_normal(
+    self: Tensor, mean: float = 1, std: float = 2, generator: Generator | None = None
+) -> Any:
     check_ref("log_normal", self, generator, integers=False)
     check_width("log_normal_", "std", std, str(std))
     return _EXP(_ADD(_MUL_SCALAR(_EMPTY_LIKE(self), std), mean))
 
 
 @body("torch._decomp.decompositions._fused_dropout_decomposition")
-def fused_dropout(input: Tensor, p: float, generator: object = None) -> tuple[Any, Any]:
+def fused_dropout(input: Tensor, p: float, generator: Generator | None = None) -> tuple[Any, Any]:
     if generator is not None:
         raise assertion(f"generator must be None for _fused_dropout decomposition, got {generator}")
     computed, result = elementwise_dtypes(input, kind="DEFAULT")
@@ -117,7 +122,7 @@ def masked_scale(self: Tensor, mask: Tensor, scale: float) -> Tensor:
 
 
 @body(_META + "meta__standard_gamma")
-def standard_gamma(self: Tensor, generator: object = None) -> Any:
+def standard_gamma(self: Tensor, generator: Generator | None = None) -> Any:
     return _EMPTY_LIKE(self)
 
 
