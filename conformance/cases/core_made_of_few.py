@@ -207,6 +207,7 @@ A.linalg__powsum(O(3, requires_grad=True), 3)
 A.linalg__powsum(O(2, 3, requires_grad=True), 3, [1]).sum().backward()
 """
 _GRADIENT_CALLS: Final = """
+A.@combination(T([[True, False], [False, False]]), T([[True, True], [False, True]]))
 A.matrix_exp_backward(R(9.).reshape(3, 3).div(10), O(3, 3))
 A.matrix_exp_backward(R(8.).reshape(2, 2, 2).div(10).cfloat(), O(2, 2, 2))
 A.matrix_exp_backward(R(8.).reshape(2, 2, 2).div(10), O(2, 2))

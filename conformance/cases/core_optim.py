@@ -140,6 +140,14 @@ A._fused_adam_([O(2)], [O(2).double()], [O(2).half()], [O(2)], [], [T([1., 2.])]
 A._fused_adam_([O(2)], [O(2).double()], [O(2).half()], [O(2)], [], [T([1.])], @plain)
 """
 _STEP_PROGRAMS: Final = """
+p, g = R(21).bfloat16() / 8, R(21).bfloat16() / 7
+A._fused_sgd_([p], [g], [], @sgd, grad_scale=T(3.))
+(p, g)
+
+p, g = R(21).half() / 8, R(21).half() / 7
+A._fused_sgd_([p], [g], [], @sgd)
+(p, g)
+
 p = R(6.).reshape(2, 3).t()
 g = O(3, 2)
 A._fused_sgd_([p], [g], [], @sgd)

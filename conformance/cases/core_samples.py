@@ -229,6 +229,8 @@ xp.manual_seed(3)
 A.randint_like.Tensor_generator(O(3), T(5), generator=None, dtype=xp.half)
 """
 _GAMMA_CALLS: Final = """
+xp._standard_gamma_grad(T([1., 2., 10., 0.5]), T([0.3, 0.5, 0.7, 0.7]))
+xp._dirichlet_grad(T([0.1, 0.9]), T([2., 1.]), T([5., 3.]))
 xp.binomial(xp.full((3,), 10.), xp.full((2,), 0.7))
 xp.binomial(xp.full((3,), 10.), xp.full((3,), 0.7).double())
 xp.binomial(xp.full((3,), 10), xp.full((3,), 1))
@@ -257,6 +259,9 @@ xp.binomial(O(3).bool(), O(2))
 xp.binomial(O(3).cfloat(), O(3).cfloat())
 """
 _GAMMA_PROGRAMS: Final = """
+xp.manual_seed(2)
+xp.binomial(xp.full((3000,), 60.), xp.full((3000,), 0.3)).sum()
+
 xp.manual_seed(1)
 xp.binomial(xp.full((2, 3), 10.), T(0.7))
 

@@ -125,7 +125,7 @@ def digamma_one(x: Array) -> Array:
 def _gamma_grad(alpha: Array, x: Array) -> Array:
     between = _gamma_between(alpha, x)
     found = np.where(alpha > 8, _gamma_large(alpha, x), between)
-    return np.where(x < _LIMIT, _gamma_small(alpha, x), found)
+    return np.asarray(np.where(x < _LIMIT, _gamma_small(alpha, x), found))
 
 
 def _gamma_small(alpha: Array, x: Array) -> Any:
@@ -186,7 +186,7 @@ def _dirichlet_grad(x: Array, alpha: Array, total: Array) -> Array:
     found = np.where(is_large, _beta_large(wide[0], wide[1], wide[2] - wide[1]), found)
     ends = -_beta_small_in_beta(kind(1) - x, beta, alpha)
     found = np.where((x >= 0.5) & (boundary < 0.75), ends, found)
-    return np.where((x <= 0.5) & (boundary < 2.5), _beta_small(x, alpha, beta), found)
+    return np.asarray(np.where((x <= 0.5) & (boundary < 2.5), _beta_small(x, alpha, beta), found))
 
 
 def _beta_small(x: Array, alpha: Array, beta: Array) -> Any:
