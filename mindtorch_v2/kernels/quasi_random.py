@@ -27,6 +27,7 @@ _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 _RECIPROCAL: Final = 2.0**-MAXBIT
 
 _ARANGE: Final = OperatorHandle("aten::arange.start_step")
+_ARANGE_OUT: Final = OperatorHandle("aten::arange.start_out")
 _CLONE: Final = OperatorHandle("aten::clone")
 _DIAGONAL: Final = OperatorHandle("aten::diagonal")
 _EMPTY: Final = OperatorHandle("aten::empty.memory_format")
@@ -83,14 +84,14 @@ def sobol_engine_scramble_(self: Tensor, ltm: Tensor, dimension: int) -> Tensor:
     """Each number becomes what matrices of bits make of its bits."""
     _check_long(sobolstate=self)
     _check_table(self)
+    table = _table(self, dimension)
+    numbers = value_array(table)
     rows = _CLONE(ltm, memory_format=_CONTIGUOUS)
     _FILL_(_DIAGONAL(rows, 0, -2, -1), 1)
     dots = _dot_powers(rows)
     check_pointers(int64, dots)
     _check_table(dots)
-    table = _table(self, dimension)
     factors = value_array(_table(dots, dimension))
-    numbers = value_array(table)
     found = np.zeros_like(numbers)
     for bit in range(MAXBIT):
         product = factors[:, MAXBIT - 1 - bit, None] & numbers
@@ -106,7 +107,8 @@ def sobol_engine_initialize_state_(self: Tensor, dimension: int) -> Tensor:
     count = max(dimension, 1)
     store(_table(self, count), states(count))
     options = {"dtype": self._dtype, "layout": self._layout, "device": self._device}
-    _MUL_(self, _POW(2, _ARANGE(MAXBIT - 1, -1, -1, **options)))
+    powers = _ARANGE_OUT(MAXBIT - 1, -1, -1, out=_EMPTY([0], **options))  # by a function of C++
+    _MUL_(self, _POW(2, powers))
     return self
 
 
