@@ -51,6 +51,7 @@ from conformance.cases import (
     core_large_numbers,
     core_last_digits,
     core_looked_at,
+    core_made_of_few,
     core_margins,
     core_memory_order,
     core_misfits,
@@ -61,6 +62,7 @@ from conformance.cases import (
     core_ops_indexing,
     core_ops_products,
     core_ops_reductions,
+    core_optim,
     core_outputs,
     core_pad_gradients,
     core_pooling,
@@ -68,6 +70,7 @@ from conformance.cases import (
     core_rare_calls,
     core_read_again,
     core_refusals,
+    core_samples,
     core_selections,
     core_sizes,
     core_small_operators,
@@ -132,6 +135,9 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_foreach.texts(profile)
     yield from core_aligned.texts()
     yield from core_misfits.texts()
+    yield from core_optim.texts()
+    yield from core_samples.texts()
+    yield from core_made_of_few.texts()
     yield from core_odd_arguments.texts()
     yield from core_odd_calls.texts(dtypes)
     yield from core_large_numbers.texts()

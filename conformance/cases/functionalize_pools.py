@@ -36,6 +36,11 @@ CHANGES: Final = (
 )
 """Of a view ``y``, and by that of ``x``."""
 
+_SGD: Final = (
+    "weight_decay=0.1, momentum=0., lr=0.1, dampening=0., nesterov=False, maximize=False, "
+    "is_first_step=True"
+)
+_RATES: Final = "lr=0.1, lr_decay=0., weight_decay=0., eps=1e-8, maximize=True"
 PROGRAMS: Final = (
     # several changes, several views, and what is not used afterwards
     ("y = x.view(-1)", "y.add_(1)", "z = y[2:]", "z.mul_(2)", "return x, y, z"),
@@ -146,6 +151,23 @@ PROGRAMS: Final = (
     ("xp._foreach_add_([x, x[0]], 1)", "return x"),
     ("y = x + 1", "xp._foreach_mul_([x, y], [y, x])", "return x, y"),
     ("xp._foreach_zero_([x[:, 1], x.t()])", "return x"),
+    (
+        "y = x + 1",
+        f"xp._fused_sgd_([x], [y], [], {_SGD}, grad_scale=xp.tensor(2.))",
+        "return x, y",
+    ),
+    (f"xp._fused_sgd_([x[:1], x[1:]], [x[1:], x[:1]], [], {_SGD})", "return x"),
+    ("y = x + 1", f"xp._fused_adagrad_([x], [y], [y * 2], [xp.tensor(1.)], {_RATES})", "return x"),
+    (
+        "f = xp.zeros(1)",
+        "xp._amp_foreach_non_finite_check_and_unscale_([x, x[0]], f, xp.tensor(0.5))",
+        "return x, f",
+    ),
+    (
+        "t = xp.zeros(1, dtype=xp.int32)",
+        "xp._amp_update_scale_(x[0, :1], t, xp.zeros(1), 2., 0.5, 1)",
+        "return x, t",
+    ),
     ("a, b, c = x.unbind(1)", "a.add_(b)", "c.mul_(a)", "return x, a, b, c"),
     ("a, b = x.split(1)", "a.t_()", "a.add_(1)", "return x, a, b"),
     ("a, b = x.tensor_split([1], 1)", "b.zero_()", "x.add_(1)", "return a, b, x"),

@@ -24,6 +24,7 @@ from conformance.extract import (
     _pools,
     takes,
 )
+from conformance.extract import _attention, _gradients, _matrices, _pools, _samples, takes
 from conformance.extract._asking import (
     error_of,
     in_a_fork,
@@ -200,6 +201,7 @@ CALLS: tuple[Ask, ...] = (
 def questions() -> dict[str, Callable[[], object]]:
     """All that is asked, by what it is about."""
     parts = (_matrices, _attention, _gradients, _pools, _losses, _convolutions)
+    parts = (_matrices, _attention, _gradients, _pools, _samples)
     return HABITS | {name: ask for part in parts for name, ask in part.HABITS.items()}
 
 

@@ -32,6 +32,7 @@ _SCALARS: Final = "List[number]"
 _ELEMENTS: Final = {_TENSORS: "Tensor", _SCALARS: "number"}
 _COPY: Final = OperatorHandle("aten::copy")
 _MAX: Final = OperatorHandle("aten::max")
+_POWSUM: Final = OperatorHandle("aten::linalg__powsum")
 _VECTOR_NORM: Final = OperatorHandle("aten::linalg_vector_norm")
 
 #: Operators that have another name for one tensor.
@@ -65,6 +66,10 @@ def _norm(tensor: Tensor, ord: Any, dtype: int | None) -> Any:
     if _LOOKS_ITSELF:
         _check_norm(tensor, ord)
     return _VECTOR_NORM(tensor, ord, [], False, dtype)
+
+
+def _powsum(tensor: Tensor, ord: Any, dtype: int | None) -> Any:
+    return _POWSUM(tensor, ord, [], False, dtype=dtype)
 
 
 def _check_norm(tensor: Tensor, ord: Any) -> None:
@@ -152,7 +157,7 @@ def _scalars_of(tensor: Tensor, count: int) -> list[Any]:
     return list(value_array(tensor).tolist())
 
 
-_OF_ONE: Final[dict[str, Each]] = {"max": _max, "norm": _norm}
+_OF_ONE: Final[dict[str, Each]] = {"max": _max, "norm": _norm, "powsum": _powsum}
 """What is done with one tensor where it is more than a call of an operator."""
 
 

@@ -84,8 +84,8 @@ def _out(functional: Operator) -> Any:
         values.update(_options_of(outs[0], values))
         wanted = functional.schema.arguments
         answer = Call(functional, tuple(values.get(each.name) for each in wanted)).run()
-        results = answer if len(outs) > 1 else (answer,)
-        for out, result in zip(outs, results, strict=True):
+        results = (answer,) if len(functional.schema.returns) == 1 else answer
+        for out, result in zip(outs, results, strict=False):  # an output may want the first alone
             copied_into(out, result)
         if not operator.schema.returns:
             return None

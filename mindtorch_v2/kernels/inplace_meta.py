@@ -21,6 +21,7 @@ _NAMES: Final = (
     *("aten::embedding_renorm_", "aten::put_", "aten::_coalesced_", "aten::sparse_resize_"),
     *("aten::copy_sparse_to_sparse_", "aten::resize_as_sparse_", "aten::sparse_resize_and_clear_"),
 )
+_NAMES: Final = ("aten::_amp_update_scale_", "aten::embedding_renorm_", "aten::put_")
 
 
 def _self(self: Tensor, *rest: Any) -> Tensor:

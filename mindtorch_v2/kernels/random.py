@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.binding.values import dtype_of_value
-from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.cpu import (
     distributions,
 )
@@ -32,7 +31,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.geometry import numel
-from mindtorch_v2.tensor.scalars import is_integral
+from mindtorch_v2.tensor.scalars import is_integral, scalar_to
 from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn
@@ -56,9 +55,8 @@ _RANDOM_: Final = OperatorHandle("aten::random_.from")
 _BERNOULLI_: Final = OperatorHandle("aten::bernoulli_.float")
 _BERNOULLI_OF_: Final = OperatorHandle("aten::bernoulli_.Tensor")
 _RANDPERM_OUT: Final = OperatorHandle("aten::randperm.generator_out")
+_ITEM: Final = OperatorHandle("aten::item")
 _SCALAR_TENSOR: Final = OperatorHandle("aten::scalar_tensor")
-_ADD_: Final = OperatorHandle("aten::add_.Tensor")
-_MUL_: Final = OperatorHandle("aten::mul_.Tensor")
 
 
 @kernel("aten::uniform_", "aten::random_", "aten::random_.to", "aten::random_.from", key="Meta")
@@ -110,7 +108,7 @@ def _check_bounds(dtype: DType, low: float, high: float) -> None:
 
 @kernel("aten::normal_")
 def normal_(self: Tensor, mean: float, std: float, generator: Generator | None) -> Tensor:
-    _check_std(std)
+    check_std(std)
     if not numel(self._sizes):
         return self
     if self._dtype.is_complex:  # of whose variance each part has one half
@@ -133,7 +131,7 @@ def normal_on_meta(self: Tensor, mean: float, std: float, generator: Generator |
     return self
 
 
-def _check_std(std: float) -> None:
+def check_std(std: float) -> None:
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
 
@@ -282,7 +280,7 @@ def _expanded(p: Tensor, self: Tensor) -> Any:
 
 @kernel("aten::bernoulli", keys=_MADE)
 def bernoulli(self: Tensor, generator: Generator | None) -> Any:
-    return _BERNOULLI_OF_(_contiguous_like(self, self._sizes), self, generator=generator)
+    return _BERNOULLI_OF_(contiguous_like(self, self._sizes), self, generator=generator)
 
 
 @kernel("aten::bernoulli.out", keys=("CPU", "Meta"))
@@ -294,7 +292,11 @@ def bernoulli_out(self: Tensor, generator: Generator | None, out: Tensor) -> Any
 
 @kernel("aten::bernoulli.p", keys=("Meta", "CompositeExplicitAutogradNonFunctional"))
 def bernoulli_p(self: Tensor, p: float, generator: Generator | None) -> Any:
-    return _BERNOULLI_(_contiguous_like(self, self._sizes), p, generator=generator)
+    return _BERNOULLI_(contiguous_like(self, self._sizes), p, generator=generator)
+
+
+def contiguous_like(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
+    return new_tensor(tuple(sizes), tensor._dtype, tensor._device)
 
 
 # --- factories --------------------------------------------------------------------------------
@@ -316,11 +318,11 @@ def randn_on_meta(size: Sequence[int], dtype: int | None, *options: Any) -> Any:
     check_pin_memory(options[-1])
     if min(size, default=0) < 0:
         raise RuntimeError(_NOT_TRUE.format("cond"))
-    _check_continuous(dtype)
+    check_continuous(dtype)
     return randn_of(size, None, dtype, *options)
 
 
-def _check_continuous(dtype: int | None) -> None:
+def check_continuous(dtype: int | None) -> None:
     found = get_default_dtype() if dtype is None else dtype_of_value(dtype)
     if not found.is_floating_point and not found.is_complex:
         raise RuntimeError(f"expected a floating-point or complex dtype, but got dtype={found}")
@@ -436,14 +438,59 @@ def randint_low_out(low: int, high: int, size: Sequence[int], out: Tensor) -> An
     return _RANDOM_(out, low, high)
 
 
+@kernel("aten::randint.generator_out", key="CompositeExplicitAutograd")
+def randint_generator_out(
+    high: int, size: Sequence[int], generator: Generator | None, out: Tensor
+) -> Any:
+    return randint_low_generator_out(0, high, size, generator, out)
+
+
+@kernel("aten::randint.low_generator_out", key="CompositeExplicitAutograd")
+def randint_low_generator_out(
+    low: int, high: int, size: Sequence[int], generator: Generator | None, out: Tensor
+) -> Any:
+    set_sizes(out, tuple(size))
+    return _RANDOM_(out, low, high, generator=generator)
+
+
 @kernel("aten::randint_like", key="CompositeExplicitAutograd")
 def randint_like(self: Tensor, high: int, *options: Any) -> Any:
-    return _RANDOM_(_EMPTY_LIKE(self, **_named(options)), 0, high)
+    return randint_like_of(self, 0, high, None, *options)
 
 
 @kernel("aten::randint_like.low_dtype", key="CompositeExplicitAutograd")
 def randint_like_low(self: Tensor, low: int, high: int, *options: Any) -> Any:
-    return _RANDOM_(_EMPTY_LIKE(self, **_named(options)), low, high)
+    return randint_like_of(self, low, high, None, *options)
+
+
+@kernel("aten::randint_like.generator", key="CompositeExplicitAutograd")
+def randint_like_generator(
+    self: Tensor, high: int, generator: Generator | None, *options: Any
+) -> Any:
+    return randint_like_of(self, 0, high, generator, *options)
+
+
+@kernel("aten::randint_like.low_generator_dtype", key="CompositeExplicitAutograd")
+def randint_like_of(
+    self: Tensor, low: int, high: int, generator: Generator | None, *options: Any
+) -> Any:
+    made = _EMPTY_LIKE(self, **_named(options))
+    return _RANDOM_(made, low, high, generator=generator)
+
+
+@kernel("aten::randint_like.Tensor", key="CompositeExplicitAutograd")
+def randint_like_below(self: Tensor, high: Tensor, *options: Any) -> Any:
+    return randint_like_below_of(self, high, None, *options)
+
+
+@kernel("aten::randint_like.Tensor_generator", key="CompositeExplicitAutograd")
+def randint_like_below_of(
+    self: Tensor, high: Tensor, generator: Generator | None, *options: Any
+) -> Any:
+    if high._sizes or high._device.type != "cpu":
+        raise RuntimeError("high must be a scalar tensor and on CPU")
+    bound = int(scalar_to(_ITEM(high), _INT64))
+    return randint_like_of(self, 0, bound, generator, *options)
 
 
 @kernel("aten::randperm", key="Meta")
@@ -509,63 +556,3 @@ def _check_precision(n: int, like: Tensor) -> None:
         digits, largest = _PRECISE[dtype]
         if n > 2**digits + 1:
             raise RuntimeError(f"n cannot be greater than {largest} for {CPP_NAMES[dtype]} type.")
-
-
-# --- normal with means and deviations ---------------------------------------------------------
-
-
-@kernel("aten::normal.float_float", key="Meta")
-def normal_of_numbers_on_meta(
-    mean: float,
-    std: float,
-    size: Sequence[int],
-    generator: Generator | None,
-    dtype: int | None,
-    *options: Any,
-) -> Any:
-    if not std >= 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    _check_continuous(dtype)
-    return randn_on_meta(size, dtype, *options)
-
-
-@kernel("aten::normal.float_float", key="CompositeExplicitAutograd")
-def normal_of_numbers(
-    mean: float, std: float, size: Sequence[int], generator: Generator | None, *options: Any
-) -> Any:
-    made = made_empty(size, **given_options(options))
-    return _NORMAL_(made, mean, std, generator=generator)
-
-
-@kernel("aten::normal.Tensor_float", keys=_BACKENDS)
-def normal_of_means(mean: Tensor, std: float, generator: Generator | None) -> Any:
-    _check_std(std)
-    made = _contiguous_like(mean, mean._sizes)
-    return _ADD_(_NORMAL_(made, 0.0, std, generator=generator), mean)
-
-
-@kernel("aten::normal.float_Tensor", keys=_BACKENDS)
-def normal_of_deviations(mean: float, std: Tensor, generator: Generator | None) -> Any:
-    _check_deviations(std)
-    made = _contiguous_like(std, std._sizes)
-    return _ADD_(_MUL_(_NORMAL_(made, 0.0, 1.0, generator=generator), std), mean)
-
-
-@kernel("aten::normal.Tensor_Tensor", keys=_BACKENDS)
-def normal_of_both(mean: Tensor, std: Tensor, generator: Generator | None) -> Any:
-    _check_deviations(std)
-    made = _contiguous_like(mean, infer_size(tuple(mean._sizes), tuple(std._sizes)))
-    return _ADD_(_MUL_(_NORMAL_(made, 0.0, 1.0, generator=generator), std), mean)
-
-
-def _contiguous_like(tensor: Tensor, sizes: Sequence[int]) -> Tensor:
-    return new_tensor(tuple(sizes), tensor._dtype, tensor._device)
-
-
-def _check_deviations(std: Tensor) -> None:
-    if std._dtype.is_complex:
-        raise RuntimeError("normal expects standard deviation to be non-complex")
-    if not std.is_meta:
-        dispatch("min_all", std._dtype)
-    if numel(std._sizes) and not std.is_meta and not (value_array(std) >= 0).all():
-        raise RuntimeError("normal expects all elements of std >= 0.0")

@@ -29,7 +29,7 @@ _CONTINUOUS: Final = (
 
 @kernel("aten::geometric_")
 def geometric_(self: Tensor, p: float, generator: Generator | None) -> Tensor:
-    _check_share(p, f"{p:g}")
+    check_share(p, f"{p:g}")
     if numel(self._sizes):
         distributions.geometric(self, p, generator)
     return self
@@ -37,19 +37,19 @@ def geometric_(self: Tensor, p: float, generator: Generator | None) -> Tensor:
 
 @kernel("aten::geometric_", key="Meta")
 def geometric_on_meta(self: Tensor, p: float, generator: Generator | None) -> Tensor:
-    _check_ref("geometric", self, generator, integers=True)
-    _check_share(p, str(p))
+    check_ref("geometric", self, generator, integers=True)
+    check_share(p, str(p))
     return self
 
 
-def _check_share(p: float, shown: str) -> None:
+def check_share(p: float, shown: str) -> None:
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={shown}")
 
 
 @kernel("aten::cauchy_")
 def cauchy_(self: Tensor, median: float, sigma: float, generator: Generator | None) -> Tensor:
-    _check_width("cauchy_", "sigma", sigma, f"{sigma:g}")
+    check_width("cauchy_", "sigma", sigma, f"{sigma:g}")
     if not self._dtype.is_floating_point:
         raise RuntimeError(_CONTINUOUS.format("", TYPE_NAMES[self._dtype]))
     if numel(self._sizes):
@@ -65,13 +65,13 @@ def cauchy_on_meta(
         raise assertion("generator is not supported in refs")
     if not self._dtype.is_floating_point:
         raise RuntimeError(_CONTINUOUS.format(" " * 8, self._dtype))
-    _check_width("cauchy_", "sigma", sigma, str(sigma))
+    check_width("cauchy_", "sigma", sigma, str(sigma))
     return self
 
 
 @kernel("aten::log_normal_")
 def log_normal_(self: Tensor, mean: float, std: float, generator: Generator | None) -> Tensor:
-    _check_width("log_normal_", "std", std, f"{std:g}")
+    check_width("log_normal_", "std", std, f"{std:g}")
     if numel(self._sizes):
         distributions.log_normal(self, mean, std, generator)
     return self
@@ -81,17 +81,17 @@ def log_normal_(self: Tensor, mean: float, std: float, generator: Generator | No
 def log_normal_on_meta(
     self: Tensor, mean: float, std: float, generator: Generator | None
 ) -> Tensor:
-    _check_ref("log_normal", self, generator, integers=False)
-    _check_width("log_normal_", "std", std, str(std))
+    check_ref("log_normal", self, generator, integers=False)
+    check_width("log_normal_", "std", std, str(std))
     return self
 
 
-def _check_width(name: str, what: str, value: float, shown: str) -> None:
+def check_width(name: str, what: str, value: float, shown: str) -> None:
     if not value > 0:
         raise RuntimeError(f"{name} expects {what} > 0.0, but found {what}={shown}")
 
 
-def _check_ref(name: str, self: Tensor, generator: Generator | None, *, integers: bool) -> None:
+def check_ref(name: str, self: Tensor, generator: Generator | None, *, integers: bool) -> None:
     """What a function of Python's refuses: generators, and dtypes it does not compute in."""
     if generator is not None:
         raise assertion("generator is not supported in refs")

@@ -1,6 +1,7 @@
 """Windows of signals: numbers that rise from the ends to the middle.
 
-Mirrors ``bartlett_window`` and its likes in ``aten/src/ATen/native/TensorFactories.cpp``.
+Mirrors ``bartlett_window`` and its likes in ``aten/src/ATen/native/TensorFactories.cpp``, and
+``kaiser_window_kernel`` in ``cpu/UnaryOpsKernel.cpp``.
 """
 
 from __future__ import annotations
@@ -9,13 +10,23 @@ import math
 from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
+
+from mindtorch_v2.kernels.cpu.functions.bessel import i0
 from mindtorch_v2.kernels.factories import given_options
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.pointwise import rounded
+from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch_over
+from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import CPP_LAYOUTS, strided
+from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.support import TYPE_NAMES
+from mindtorch_v2.tensor.tensor import Tensor
 
+_BETA: Final = 12.0
 _KEY: Final = "CompositeExplicitAutograd"
 
 _ADD: Final = OperatorHandle("aten::add.Scalar")
@@ -122,3 +133,44 @@ def hamming_window_alpha_beta(
     length: int, periodic: bool, alpha: float, beta: float, *options: Any
 ) -> Any:
     return _window("hamming_window", length, periodic, options, _hamming(alpha, beta))
+
+
+# --- Kaiser's ---------------------------------------------------------------------------------
+
+
+@kernel("aten::kaiser_window", key=_KEY)
+def kaiser_window(length: int, *options: Any) -> Any:
+    return kaiser_window_beta(length, True, _BETA, *options)
+
+
+@kernel("aten::kaiser_window.periodic", key=_KEY)
+def kaiser_window_periodic(length: int, periodic: bool, *options: Any) -> Any:
+    return kaiser_window_beta(length, periodic, _BETA, *options)
+
+
+@kernel("aten::kaiser_window.beta", key=_KEY)
+def kaiser_window_beta(length: int, periodic: bool, beta: float, *options: Any) -> Any:
+    given = {"dtype": get_default_dtype(), **given_options(options)}
+    _check("kaiser_window", length, given)
+    device = given.get("device")
+    if device is not None and device.type == "meta":
+        return _EMPTY([length], **given)
+    if length < 2:
+        return (_ONES if length else _EMPTY)([length], **given)
+    numbers = _ARANGE(length + periodic, **given)
+    window = _EMPTY([length + periodic], **given)
+    if not window.is_meta:
+        _kaiser(window, numbers, beta)
+    return _NARROW(window, 0, 0, length) if periodic else window
+
+
+def _kaiser(window: Tensor, numbers: Tensor, beta: float) -> None:
+    """``kaiser_window_kernel``."""
+    dtype = window._dtype
+    dispatch_over(FLOATING_TYPES | HALVES, "kaiser_window_cpu", dtype)
+    kind = elements_of(to_opmath(dtype)).computed.type
+    with np.errstate(all="ignore"):
+        half, slope = kind((numbers._sizes[0] - 1) / 2), kind(beta)
+        places = (value_array(numbers).astype(kind) - half) / half
+        heights = slope * np.sqrt(np.abs(kind(1) - places * places))
+        store(window, rounded(i0(heights) / i0(np.asarray(slope)), dtype))

@@ -281,8 +281,8 @@ def _keys_of(values: Iterable[Any]) -> int:
 
 @cache
 def _changes_a_list(operator: Operator) -> bool:
-    """Whether it changes the tensors of a list, which Python gets back."""
-    if not operator.schema.arguments:
+    """Whether it changes the tensors of a list, which Python gets back of these operators alone."""
+    if not operator.schema.arguments or not operator.full_name.startswith("aten::_foreach_"):
         return False
     first = operator.schema.arguments[0]
     return first.is_write and str(first.type) == "List[Tensor]" and not first.is_out

@@ -5,15 +5,17 @@ Mirrors ``aten/src/ATen/native/Activation.cpp``.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number
+from mindtorch_v2.kernels.promotion import Number, to_opmath
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, promote_types
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -23,22 +25,29 @@ _PRESERVE: Final = MEMORY_FORMATS["preserve_format"]
 _SCALE: Final = 1.0507009873554804934193349852946
 _ADD: Final = OperatorHandle("aten::add.Tensor")
 _ADD_NUMBER: Final = OperatorHandle("aten::add.Scalar")
+_ADDCMUL_: Final = OperatorHandle("aten::addcmul_")
 _ELU: Final = OperatorHandle("aten::elu")
 _ELU_: Final = OperatorHandle("aten::elu_")
 _EMPTY: Final = OperatorHandle("aten::empty.memory_format")
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
+_ERF_: Final = OperatorHandle("aten::erf_")
+_EXP_: Final = OperatorHandle("aten::exp_")
 _FILL_: Final = OperatorHandle("aten::fill_.Scalar")
 _HARDTANH: Final = OperatorHandle("aten::hardtanh")
 _HARDTANH_: Final = OperatorHandle("aten::hardtanh_")
 _LOG_SIGMOID_FORWARD: Final = OperatorHandle("aten::log_sigmoid_forward")
 _LOG_SIGMOID_FORWARD_OUT: Final = OperatorHandle("aten::log_sigmoid_forward.output")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
+_MUL_: Final = OperatorHandle("aten::mul_.Tensor")
+_MUL_NUMBER: Final = OperatorHandle("aten::mul.Scalar")
+_MUL_NUMBER_: Final = OperatorHandle("aten::mul_.Scalar")
 _PRELU: Final = OperatorHandle("aten::_prelu_kernel")
 _RESHAPE: Final = OperatorHandle("aten::reshape")
 _SIGMOID: Final = OperatorHandle("aten::sigmoid")
 _SOFTPLUS: Final = OperatorHandle("aten::softplus")
 _SUB_: Final = OperatorHandle("aten::sub_.Tensor")
 _TANH: Final = OperatorHandle("aten::tanh")
+_TO: Final = OperatorHandle("aten::to.dtype")
 
 
 @kernel("aten::selu", key=_IMPLICIT)
@@ -140,3 +149,20 @@ def math_mish_backward(grad_output: Tensor, self: Tensor) -> Any:
 def _one_less(tensor: Tensor) -> Any:
     """``1 - tensor`` of C++, a tensor of ones from which that is taken."""
     return _SUB_(_FILL_(_EMPTY_LIKE(tensor, memory_format=_PRESERVE), 1), tensor)
+
+
+@kernel("aten::infinitely_differentiable_gelu_backward", key=_IMPLICIT)
+def infinitely_differentiable_gelu_backward(grad: Tensor, self: Tensor) -> Any:
+    """In operators that each have a gradient."""
+    if not HABITS["a gelu gradient with gradients is computed in floats"]:
+        return _gelu_backward(grad, self)
+    dtype = promote_types(grad._dtype, self._dtype)
+    operands = [_TO(each, to_opmath(dtype)) for each in (grad, self)]
+    return _TO(_gelu_backward(*operands), dtype)
+
+
+def _gelu_backward(grad: Any, self: Any) -> Any:
+    share = _MUL_NUMBER_(_ADD_NUMBER(_ERF_(_MUL_NUMBER(self, math.sqrt(0.5))), 1.0), 0.5)
+    density = _EXP_(_MUL(_MUL_NUMBER(self, -0.5), self))
+    factor = 2 / math.sqrt(math.pi) * math.sqrt(0.5) * 0.5
+    return _MUL_(_ADDCMUL_(share, self, density, value=factor), grad)

@@ -264,6 +264,11 @@ def uniform_doubles(generator: Generator | None, count: int) -> Array:
     return _uniform(generator_of(generator), count, FLOAT64)
 
 
+def normal_doubles(generator: Generator | None, count: int) -> Array:
+    """Numbers around 0 with a deviation of 1 in double precision, drawn two at a time."""
+    return _normal_pairs(generator_of(generator), count)
+
+
 def exponential(self: Tensor, rate: float, generator: Generator | None) -> None:
     source = generator_of(generator)
     dtype, count = self._dtype, numel(self._sizes)

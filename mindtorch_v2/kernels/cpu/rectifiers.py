@@ -242,7 +242,7 @@ def hardtanh(self: Tensor, min_val: Number, max_val: Number) -> Any:
     return hardtanh_out(self, min_val, max_val, result)
 
 
-@kernel("aten::hardtanh_", key="CompositeExplicitAutograd")
+@kernel("aten::hardtanh_")
 def hardtanh_inplace(self: Tensor, min_val: Number, max_val: Number) -> Any:
     return hardtanh_out(self, min_val, max_val, self)
 

@@ -150,6 +150,11 @@ def _i(names: _Series, order: int, self: Array, *, scaled: bool = False) -> Arra
     return np.where(self < 0, -found, found) if order else found
 
 
+def i0(self: Array) -> Array:
+    """``calc_i0``."""
+    return _i(_I0, 0, self)
+
+
 def _i0e_of_halves(x: Array, dtype: DType) -> Array:
     """Where each step is a value of ``dtype``, and so are the coefficients."""
 
@@ -223,7 +228,7 @@ def _spherical_j0(self: Array) -> Array:
     )
 
 
-pointwise("aten::i0", partial(_i, _I0, 0), UNARY_FLOAT_OP, 1)
+pointwise("aten::i0", i0, UNARY_FLOAT_OP, 1)
 
 special(
     "i0e",

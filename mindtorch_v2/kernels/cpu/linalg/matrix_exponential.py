@@ -21,14 +21,20 @@ from mindtorch_v2.kernels.linear_algebra import check_floating_or_complex, check
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array, elements_of
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CLONE: Final = OperatorHandle("aten::clone")
+_COPY_: Final = OperatorHandle("aten::copy_")
 _EXP: Final = OperatorHandle("aten::exp")
 _MATRIX_EXP: Final = OperatorHandle("aten::linalg_matrix_exp")
+_MATRIX_EXP_OF: Final = OperatorHandle("aten::matrix_exp")
+_MH: Final = OperatorHandle("aten::mH")
+_NARROW: Final = OperatorHandle("aten::narrow")
+_ZEROS: Final = OperatorHandle("aten::zeros")
 _SINGLE: Final = frozenset(DTYPES[name] for name in ("float32", "complex64"))
 
 _THETAS: Final = (
@@ -95,6 +101,21 @@ _DEGREE_18: Final = (
 @kernel("aten::matrix_exp", key="CompositeImplicitAutograd")
 def matrix_exp(self: Tensor) -> Any:
     return _MATRIX_EXP(self)
+
+
+@kernel("aten::matrix_exp_backward", key="CompositeImplicitAutograd")
+def matrix_exp_backward(self: Tensor, grad: Tensor) -> Any:
+    """``backward_analytic_function_of_a_matrix``: a corner of that of a matrix twice as large."""
+    if HABITS["matrix_exp_backward looks for square matrices"]:
+        check_square(self, "matrix_exp_backward")
+    adjoint = _MH(self)
+    *batch, rows, columns = adjoint._sizes
+    last, before = columns, -2
+    options = {"dtype": grad._dtype, "layout": grad._layout, "device": grad._device}
+    whole = _ZEROS([*batch, 2 * rows, 2 * columns], **options)
+    for row, column, part in ((0, 0, adjoint), (last, last, adjoint), (0, last, grad)):
+        _COPY_(_NARROW(_NARROW(whole, before, row, last), -1, column, last), part)
+    return _NARROW(_NARROW(_MATRIX_EXP_OF(whole), before, 0, last), -1, last, last)
 
 
 @kernel("aten::linalg_matrix_exp")

@@ -1,0 +1,35 @@
+"""Questions about optimizers' steps, about samples and about gradients of few, for
+``neural.json``: see :mod:`conformance.extract.neural`."""
+
+from collections.abc import Callable
+
+import torch
+
+from conformance.extract._asking import error_of
+
+A = torch.ops.aten
+
+
+def step_of_too_many() -> None:
+    """Of gradient descent that has a momentum and needs none."""
+    ones = [torch.ones(1)]
+    switches = {"nesterov": False, "maximize": False, "is_first_step": False}
+    numbers = {"weight_decay": 0.0, "momentum": 0.0, "lr": 0.1, "dampening": 0.0}
+    A._fused_sgd_(ones, ones, ones, **numbers, **switches)
+
+
+HABITS: dict[str, Callable[[], bool]] = {
+    "a list of a step is asked whether it is empty": lambda: (
+        "empty()" in error_of(step_of_too_many)[1]
+    ),
+    "a gelu gradient with gradients is computed in floats": lambda: (
+        A.infinitely_differentiable_gelu_backward(torch.ones(1), torch.ones(1).half()).dtype
+        is torch.float32
+    ),
+    "matrix_exp_backward looks for square matrices": lambda: (
+        "square" in error_of(lambda: A.matrix_exp_backward(torch.ones(2, 3), torch.ones(2, 3)))[1]
+    ),
+    "a binomial sample looks at dtypes first": lambda: (
+        error_of(lambda: torch.binomial(torch.ones(1).long(), torch.ones(1)))[0] == "ValueError"
+    ),
+}
