@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from conformance.extract import _attention, _gradients, _matrices, _pools, takes
+from conformance.extract import _attention, _gradients, _matrices, _pools, _recurrent, takes
 from conformance.extract._asking import (
     error_of,
     in_a_fork,
@@ -191,7 +191,7 @@ CALLS: tuple[Ask, ...] = (
 
 def questions() -> dict[str, Callable[[], object]]:
     """All that is asked, by what it is about."""
-    parts = (_matrices, _attention, _gradients, _pools)
+    parts = (_matrices, _attention, _gradients, _pools, _recurrent)
     return HABITS | {name: ask for part in parts for name, ask in part.HABITS.items()}
 
 
@@ -204,8 +204,11 @@ def extract() -> dict[str, Any]:
             "error": error_of(lambda: zeros(torch.int64, 2).normal_())[0],
             "generator": generator(),
             "no_descriptors": [
-                error_of(partial(ask, torch.ones(2, 1, 3), torch.ones(1, 1, 0)))[1]
-                for ask in (torch.conv1d, torch.conv_transpose1d)
+                *(
+                    error_of(partial(ask, torch.ones(2, 1, 3), torch.ones(1, 1, 0)))[1]
+                    for ask in (torch.conv1d, torch.conv_transpose1d)
+                ),
+                _recurrent.no_descriptor(),
             ],
             "habits": {name: bool(ask()) for name, ask in questions().items()},
         }
