@@ -1,4 +1,4 @@
-"""Questions about recurrent networks, for ``neural.json``: see :mod:`conformance.extract.neural`."""
+"""Questions about recurrent networks: see :mod:`conformance.extract.neural`."""
 
 import os
 import subprocess
