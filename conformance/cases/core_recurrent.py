@@ -1,6 +1,6 @@
 """Recurrent networks, their cells, and sequences that are packed.
 
-Of floats oneDNN computes an LSTM, whose exponentials are only near to others: nothing cancels there.
+Of floats oneDNN computes an LSTM, whose exponentials are only near to others: nothing cancels.
 An LSTM of bfloat16 is computed by it where the processor can, so there is none here.
 """
 
@@ -39,7 +39,8 @@ g, [each.grad for each in leaves]"""
 _SEEN: Final = """\
 class Seen(xp.utils._python_dispatch.TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        shown = [each.shape if isinstance(each, xp.Tensor) else type(each) for each in args]
+        are = [isinstance(each, xp.Tensor) for each in args]
+        shown = [a.shape if is_one else type(a).__name__ for a, is_one in zip(args, are)]
         log.append((str(func), shown, str(kwargs)))
         return func(*args, **(kwargs or {}))
 log = []"""
@@ -87,7 +88,7 @@ def _networks() -> Iterator[Text]:
         for options in ("xp.float32", "xp.float64", "'meta'"):
             lines, call = _network(name, setting, options, packed=packed)
             yield "recurrent", f"{lines}\n{call}"
-        for options in ("xp.float32", "xp.float64"):
+        for options in ("xp.float32", "xp.float64")[setting[0] - 1 :]:
             lines, call = _network(name, setting, options, packed=packed)
             yield "recurrent-gradients", f"{lines}\n{_GRADIENTS.format(call=call)}"
         lines, call = _network(name, setting, "xp.float32", packed=packed)
@@ -135,6 +136,24 @@ _WEIGHTS: Final = (
 )
 
 
+def _equally_long() -> Iterator[Text]:
+    for setting, count, options, projected in product(
+        ((1, 1, True, False), (2, 2, False, False)),
+        (4, 2, 3, 5),
+        ("xp.float32", "xp.float64", "'meta'"),
+        (False, True),
+    ):
+        lines, call = _network("lstm", setting, options, packed=True, projected=projected)
+        counts = "[2]" if count == 2 else "[2, 2]"
+        lines = lines.replace("some(3, 4)", f"some({count}, 4)", 1)
+        call = call.replace("[2, 1]", counts)
+        if projected and options == "xp.float32":
+            continue
+        if count in (2, 4):
+            yield "recurrent-seen", f"{lines}\n{_SEEN}\nwith Seen():\n    {call}\nlog"
+        yield "recurrent", f"{lines}\n{call}"
+
+
 def _refused() -> Iterator[Text]:
     for name, x, begin in product(("gru",), _X, _BEGINS):
         weights = _WEIGHTS[0].format(r=_GATES[name] * 3)
@@ -157,12 +176,13 @@ def _refused() -> Iterator[Text]:
         if name != "lstm" or layers + directions == 1:  # else it reads what is not there
             yield (
                 "recurrent-refused",
-                f"xp.{name}(xp.ones(3, 2, 4), {hidden}, {weights}, {settings}, True)",
+                f"xp.{name}(xp.ones(3, 2, 4), {hidden}, {weights}, {settings}, {name != 'lstm'})",
             )
-        yield (
-            "recurrent-refused",
-            f"xp.{name}(xp.ones(3, 4), xp.tensor([2, 1]), {hidden}, {weights}, {settings})",
-        )
+        if "meta" not in weight:
+            yield (
+                "recurrent-refused",
+                f"xp.{name}(xp.ones(3, 4), xp.tensor([2, 1]), {hidden}, {weights}, {settings})",
+            )
     for sizes in ("xp.tensor([2, 1]).int()", "xp.tensor(2)", "xp.tensor([3, 3])", "xp.ones(1)"):
         for name, directions in product(("gru", "lstm"), (False, True)):
             begin = "xp.ones(2, 2, 3)"
@@ -409,6 +429,7 @@ def _programs() -> Iterator[Text]:
 
 def texts() -> Iterator[Text]:
     yield from _networks()
+    yield from _equally_long()
     yield from _refused()
     yield from _cells()
     yield from _inner()

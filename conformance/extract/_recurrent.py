@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import torch
 
-from conformance.extract._asking import error_of
+from conformance.extract._asking import error_of, is_reached
 
 A = torch.ops.aten
 WIDE = 1024
@@ -54,8 +54,18 @@ def asks_onednn() -> bool:
     return ran.returncode == 0
 
 
+def packed() -> object:
+    """An LSTM of sequences that are packed and equally long."""
+    state, weights = [torch.zeros(1, 2, 1)] * 2, [torch.zeros(4, 1)] * 2
+    counts = torch.tensor([2, 2])
+    return torch.lstm(torch.zeros(4, 1), counts, state, weights, False, 1, 0.0, False, False)
+
+
 HABITS: dict[str, Callable[[], bool]] = {
     "oneDNN keeps the states of an LSTM three times": lambda: workspace() > 2000,
     "oneDNN is asked whether it knows halves": asks_onednn,
+    "oneDNN computes an LSTM of packed sequences of one length": lambda: (
+        is_reached(A.mkldnn_rnn_layer.default, packed)
+    ),
     "torch is built with cuDNN": torch._use_cudnn_rnn_flatten_weight,
 }

@@ -36,6 +36,8 @@ _NARROW: Final = OperatorHandle("aten::narrow")
 _STACK: Final = OperatorHandle("aten::stack")
 _TRANSPOSE: Final = OperatorHandle("aten::transpose.int")
 _TRANSPOSE_: Final = OperatorHandle("aten::transpose_")
+_VIEW: Final = OperatorHandle("aten::view")
+_TURNS_EQUAL: Final = HABITS["oneDNN computes an LSTM of packed sequences of one length"]
 _UNBIND: Final = OperatorHandle("aten::unbind.int")
 
 Layer = Callable[[Any, list[Hidden], list[CellParams]], tuple[Any, list[Hidden]]]
@@ -328,7 +330,14 @@ def lstm_of_packed(
     has_biases: bool,
     *settings: Any,
 ) -> tuple[Any, Any, Any]:
-    weights = _gathered(params, has_biases, _has_projections(hx))
+    has_projections = _has_projections(hx)
+    if _TURNS_EQUAL and not has_projections and uses_onednn(data, params, hx):
+        sizes = counts(batch_sizes)
+        if sizes and sizes[0] == sizes[-1]:
+            whole = _VIEW(data, [len(sizes), sizes[0], size_at(data, -1)])
+            output, hy, cy = run_by_onednn(whole, hx, params, has_biases, *settings, False)
+            return _VIEW(output, [len(sizes) * sizes[0], size_at(output, -1)]), hy, cy
+    weights = _gathered(params, has_biases, has_projections)
     return _lstm_impl(_packed_layer(run_lstm_cell, batch_sizes), data, hx, weights, *settings)
 
 
