@@ -300,9 +300,9 @@ def _inner() -> Iterator[Text]:
             "recurrent-inner",
             f"{lines}\nwith xp.no_grad():\n    y = xp.ops.aten.{call}\ny[:3], y[3] is None",
         )
-    for sizes in ("3, 2, 4", "3, 2", "3", "", "5, 8, 256"):
+    for shape in ("3, 2, 4", "3, 2", "3", "", "5, 8, 256"):
         for first in (False, True):
-            x = f"xp.ones({sizes}, device='meta')".replace("(, ", "((), ")
+            x = f"xp.ones({shape}, device='meta')".replace("(, ", "((), ")
             call = _LAYER.format(x=x, reverse=False, mode=2, biases=True, first=first)
             yield "recurrent-inner", f"{_MADE.format(options=repr('meta'))}\nxp.ops.aten.{call}"
     for length, batch, width, hidden in (
@@ -320,10 +320,10 @@ def _inner() -> Iterator[Text]:
             f"2, {hidden}, 1, True, False, False, False)\ny[3].shape",
         )
     for mode, dtype in product((2, 3), ("xp.float32", "xp.float64")):
-        made = f"some = lambda *sizes: xp.ones(sizes, dtype={dtype}, device='meta')"
+        some = f"some = lambda *sizes: xp.ones(sizes, dtype={dtype}, device='meta')"
         yield (
             "recurrent-inner",
-            f"{made}\nxp.ops.aten.mkldnn_rnn_layer_backward(some(3, 2, 4), some(12, 4), "
+            f"{some}\nxp.ops.aten.mkldnn_rnn_layer_backward(some(3, 2, 4), some(12, 4), "
             "some(12, 3), some(12), some(12), some(2, 3), some(2, 3), some(3, 2, 3), some(2, 3), "
             f"some(2, 3), None, some(2, 3), None, False, {mode}, 3, 1, True, True, False, [], "
             "False, some(1))",

@@ -77,7 +77,8 @@ def run_by_onednn(
             f"MatrixRef: ArrayRef size {len(params)} not divisible by stride {count}"
         )
     settings = (LSTM, hidden_size, num_layers, has_biases, bidirectional, batch_first, train)
-    kept_hidden, kept_cells = [], []
+    kept_hidden: list[Any] = []
+    kept_cells: list[Any] = []
     for layer in range(num_layers):
         outputs = []
         for backwards in (False, True)[: 1 + bidirectional]:

@@ -328,8 +328,12 @@ def lstm_of_packed(
     hx: Sequence[Tensor],
     params: Sequence[Tensor],
     has_biases: bool,
-    *settings: Any,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
 ) -> tuple[Any, Any, Any]:
+    settings = (num_layers, dropout, train, bidirectional)
     has_projections = _has_projections(hx)
     if _TURNS_EQUAL and not has_projections and uses_onednn(data, params, hx):
         sizes = counts(batch_sizes)
