@@ -69,6 +69,7 @@ from conformance.cases import (
     core_random,
     core_rare_calls,
     core_read_again,
+    core_recurrent,
     core_refusals,
     core_samples,
     core_selections,
@@ -144,6 +145,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_kernels_say.texts(dtypes)
     yield from core_refusals.texts()
     yield from core_read_again.texts()
+    yield from core_recurrent.texts()
     yield from core_rare_calls.texts()
     yield from core_outputs.texts(dtypes)
     yield from core_assignments.texts()

@@ -222,6 +222,10 @@ WARNINGS: dict[str, Callable[[], object]] = {
         *COO, [1]
     ),
     "resize_output_check": lambda: torch.neg(torch.ones(2), out=torch.ones(3)),
+    "lstm": lambda: torch.lstm(
+        *(torch.ones(1, 1, 1), [torch.ones(1, 1, 1), torch.ones(1, 1, 2)]),
+        *([torch.ones(each) for each in ((8, 1), (8, 1), (1, 2))], False, 1, 0.0, *[False] * 3),
+    ),
     "warn_invalid_degrees_of_freedom": lambda: torch.ones(1).var(),
     "cov": lambda: torch.cov(torch.ones(2, 1)),
     "ger_out": lambda: torch.ger(torch.ones(1), torch.ones(1), out=torch.ones(1, 1)),

@@ -325,6 +325,9 @@ ASSERTS: dict[str, Callable[[], object]] = {
         )
         for size in ([1, 1, 1, 1], [1, 1, 1, 1, 1])
     },
+    "_thnn_fused_lstm_cell_backward": lambda: torch.ops.aten._thnn_fused_lstm_cell_backward(
+        None, None, *[torch.ones(1, 1)] * 3, False
+    ),
     "_set_autograd_fallback_mode": lambda: C._set_autograd_fallback_mode("nosuch"),
     "cpu_kernel": lambda: torch.ldexp(
         torch.ones(1), torch.ones(1, dtype=torch.int32), out=torch.ones(1, dtype=torch.float64)

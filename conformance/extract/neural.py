@@ -25,6 +25,7 @@ from conformance.extract import (
     takes,
 )
 from conformance.extract import _attention, _gradients, _matrices, _pools, _samples, takes
+from conformance.extract import _attention, _gradients, _matrices, _pools, _recurrent, takes
 from conformance.extract._asking import (
     error_of,
     in_a_fork,
@@ -202,6 +203,7 @@ def questions() -> dict[str, Callable[[], object]]:
     """All that is asked, by what it is about."""
     parts = (_matrices, _attention, _gradients, _pools, _losses, _convolutions)
     parts = (_matrices, _attention, _gradients, _pools, _samples)
+    parts = (_matrices, _attention, _gradients, _pools, _recurrent)
     return HABITS | {name: ask for part in parts for name, ask in part.HABITS.items()}
 
 
@@ -214,8 +216,11 @@ def extract() -> dict[str, Any]:
             "error": error_of(lambda: zeros(torch.int64, 2).normal_())[0],
             "generator": generator(),
             "no_descriptors": [
-                error_of(partial(ask, torch.ones(2, 1, 3), torch.ones(1, 1, 0)))[1]
-                for ask in (torch.conv1d, torch.conv_transpose1d)
+                *(
+                    error_of(partial(ask, torch.ones(2, 1, 3), torch.ones(1, 1, 0)))[1]
+                    for ask in (torch.conv1d, torch.conv_transpose1d)
+                ),
+                _recurrent.no_descriptor(),
             ],
             "no_view": error_of(of_doubles_by_onednn)[1].replace("Double", "{}"),
             "habits": {name: bool(ask()) for name, ask in questions().items()},

@@ -351,6 +351,13 @@ ANSWERS: dict[str, Callable[[], bool]] = {
             message=True,
         )
     ),
+    "gradients of oneDNN's layers are floats": lambda: (
+        torch.ops.aten.mkldnn_rnn_layer_backward(
+            *[meta(torch.float64)] * 10,
+            *(None, None, None, False, 2, 1, 1, True, True, False, [], False, meta(torch.uint8)),
+        )[0].dtype
+        is torch.float32
+    ),
 }
 
 

@@ -154,7 +154,9 @@ def _run(
 ) -> Any:
     with tls.guarded(tls.ExcludeDispatchKeyGuard, _CPU):
         dtype = policy(stack)
-        return Call(operator, tuple(_cast_each(dtype, value) for value in stack)).run()
+        # the last argument first, as GCC computes those of a call
+        cast = [_cast_each(dtype, value) for value in reversed(stack)]
+        return Call(operator, tuple(reversed(cast))).run()
 
 
 def _find(name: str, key: int) -> Native:

@@ -22,8 +22,8 @@ LN10: Final = math.log(10)
 
 _MODULES: Final = (
     *("clamp", "decompositions", "distances", "elementwise", "layouts", "linalg", "losses", "nn"),
-    *("normalization", "reductions", "reflections", "scattering", "shapes", "solving"),
-    *("special", "spectral", "strided"),
+    *("normalization", "recurrent", "reductions", "reflections", "scattering", "shapes"),
+    *("solving", "special", "spectral", "strided"),
 )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import Final
@@ -54,9 +55,24 @@ def has_avx512() -> bool:
     limit = next(filter(None, map(os.environ.get, _LIMITS)), "").upper()
     if limit == "AVX" or limit.startswith(("SSE", "AVX2")):
         return False
+    return is_found("AVX512_SKX")
+
+
+@cache
+def multiplies_halves() -> bool:
+    """The same of a processor that multiplies them, if nobody says how far oneDNN may go."""
+    return not any(map(os.environ.get, _LIMITS)) and is_found("AVX512_SPR")
+
+
+def is_found(feature: str) -> bool:
+    """Whether a processor has something, may it be used or not."""
+    return bool(_features().get(feature))
+
+
+def _features() -> Mapping[str, bool]:
     core = "numpy._core" if np.__version__[0] > "1" else "numpy.core"
-    features = import_module(f"{core}._multiarray_umath").__cpu_features__
-    return bool(features.get("AVX512_SKX"))
+    features: Mapping[str, bool] = import_module(f"{core}._multiarray_umath").__cpu_features__
+    return features
 
 
 def _exponential(x: Array) -> Array:
