@@ -368,6 +368,16 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "SchemaInfo.is_mutable(name)": lambda: schema_info().is_mutable("y"),
     "SchemaInfo.addArgumentValue": lambda: schema_info().add_argument_value("y", 1),
     "SchemaInfo.add_argument_values": lambda: schema_info().add_argument_values({1: 1}),
+    "weight_norm_kernel": lambda: torch.ops.aten._weight_norm_interface(
+        torch.ones(1, 1), torch.ones(1), 2
+    ),
+    "weight_norm_backward_kernel": lambda: torch.ops.aten._weight_norm_interface_backward(
+        torch.ones(1, 1), torch.ones(1, 1), torch.ones(1), torch.ones(1), 2
+    ),
+    "_batch_norm_impl_index_backward": lambda: torch.ops.aten._batch_norm_impl_index_backward(
+        *(3, torch.ones(1, 1), torch.ones(1, 1)),
+        *(*[None] * 5, True, 0.1, [True] * 3, torch.ones(1)),
+    ),
 }
 #: Of these, the assertions whose condition differs between releases.
 REWORDED = (

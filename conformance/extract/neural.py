@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from conformance.extract import _attention, _gradients, _matrices, _pools, takes
+from conformance.extract import _attention, _gradients, _matrices, _pools, _weights, takes
 from conformance.extract._asking import (
     error_of,
     in_a_fork,
@@ -191,7 +191,7 @@ CALLS: tuple[Ask, ...] = (
 
 def questions() -> dict[str, Callable[[], object]]:
     """All that is asked, by what it is about."""
-    parts = (_matrices, _attention, _gradients, _pools)
+    parts = (_matrices, _attention, _gradients, _pools, _weights)
     return HABITS | {name: ask for part in parts for name, ask in part.HABITS.items()}
 
 
