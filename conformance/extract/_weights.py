@@ -1,4 +1,4 @@
-"""Questions about weights of a given length, for ``neural.json``: see
+"""Questions about weights of a given length and attention on meta, for ``neural.json``: see
 :mod:`conformance.extract.neural`."""
 
 from collections.abc import Callable
@@ -16,6 +16,14 @@ HABITS: dict[str, Callable[[], bool]] = {
             1
         ].dtype
         is torch.float32
+    ),
+    "flash attention on meta lies as its queries do": lambda: (
+        A._scaled_dot_product_flash_attention_backward(
+            *[torch.ones(1, 1, 1, 1, device="meta").expand(1, 2, 3, 1)] * 5,
+            *[torch.ones(1, 2, 3, device="meta")] * 3,
+            *(3, 3, 0.0, False, *[torch.ones((), device="meta")] * 2),
+        )[0].stride(1)
+        == 3
     ),
     "a weight norm of float16 is one kernel": lambda: is_reached(
         A._weight_norm_interface.default,
