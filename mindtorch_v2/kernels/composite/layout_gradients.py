@@ -1,0 +1,31 @@
+"""Gradients of changes of a layout, and of embeddings whose table gets a sparse one.
+
+Mirrors ``to_dense_backward`` and ``to_mkldnn_backward`` of
+``aten/src/ATen/native/TensorConversions.cpp`` and ``embedding_sparse_backward`` of
+``Embedding.cpp``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mindtorch_v2.autograd.at import call
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.tensor.dtype import strided
+from mindtorch_v2.tensor.tensor import Tensor
+
+_IMPLICIT: Final = "CompositeImplicitAutograd"
+
+
+@kernel("aten::to_dense_backward", key=_IMPLICIT)
+def to_dense_backward(grad: Tensor, input: Tensor, masked_grad: bool | None) -> Any:
+    if input._layout is not strided:
+        raise NotImplementedError(
+            f"mindtorch_v2 has no kernel for aten::to_dense_backward of {input._layout} yet"
+        )
+    return call("to_dense", grad, input._dtype, masked_grad=masked_grad)
+
+
+@kernel("aten::to_mkldnn_backward", key=_IMPLICIT)
+def to_mkldnn_backward(grad: Tensor, input: Tensor) -> Any:
+    return call("to_dense", grad, input._dtype)
