@@ -71,7 +71,7 @@ def assert_at(provoke: Callable[[], object]) -> str | None:
     call."""
     try:
         provoke()
-    except AttributeError:
+    except (AttributeError, NotImplementedError):
         return None
     except RuntimeError as error:
         message = str(error)
@@ -377,6 +377,12 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "_batch_norm_impl_index_backward": lambda: torch.ops.aten._batch_norm_impl_index_backward(
         *(3, torch.ones(1, 1), torch.ones(1, 1)),
         *(*[None] * 5, True, 0.1, [True] * 3, torch.ones(1)),
+    ),
+    "_jagged_to_padded_dense_forward_cpu": lambda: (
+        torch.ops.aten._jagged_to_padded_dense_forward(torch.ones(1), [], [1])
+    ),
+    "_padded_dense_to_jagged_forward_cpu": lambda: (
+        torch.ops.aten._padded_dense_to_jagged_forward(torch.ones(1, 1), [])
     ),
 }
 #: Of these, the assertions whose condition differs between releases.

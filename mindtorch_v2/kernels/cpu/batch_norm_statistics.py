@@ -64,6 +64,8 @@ def batch_norm_update_stats(
 @kernel("aten::_batch_norm_with_update.out")
 def batch_norm_with_update_out(*stack: Any) -> tuple[Any, ...]:
     """Nothing is reserved."""
-    *tensors, momentum, eps, out, save_mean, save_invstd, reserve = stack
-    run_into((out, save_mean, save_invstd), *tensors, True, momentum, eps)
+    input, weight, bias, running_mean, running_var, momentum, eps, *outputs = stack
+    out, save_mean, save_invstd, reserve = outputs
+    parameters = (weight, bias, running_mean, running_var)
+    run_into((out, save_mean, save_invstd), input, *parameters, True, momentum, eps)
     return out, save_mean, save_invstd, reserve

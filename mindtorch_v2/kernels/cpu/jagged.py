@@ -55,9 +55,7 @@ def padded_dense_to_jagged(
         raise RuntimeError(f"{_TO_JAGGED}(): final offset should match total_L value")
     rank, sizes = len(dense._sizes), dense._sizes
     if rank < 2:
-        raise RuntimeError(
-            f"{_TO_JAGGED}(): expected padded dim >= 2, but padded.dim() == {rank}"
-        )
+        raise RuntimeError(f"{_TO_JAGGED}(): expected padded dim >= 2, but padded.dim() == {rank}")
     values = call("new_empty", dense, [last, *sizes[2:]])
     for place in range(batch):
         start, end = (_number(starts, each) for each in (place, place + 1))
@@ -76,9 +74,7 @@ def padded_dense_to_jagged(
 def _batch(starts: Tensor, name: str) -> int:
     rank = len(starts._sizes)
     if rank != 1:
-        raise RuntimeError(
-            f"{name}(): expected 1D offsets, but got offsets.dim() == {rank}"
-        )
+        raise RuntimeError(f"{name}(): expected 1D offsets, but got offsets.dim() == {rank}")
     return starts._sizes[0] - 1
 
 

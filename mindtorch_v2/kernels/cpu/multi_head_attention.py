@@ -13,7 +13,6 @@ import numpy as np
 
 from mindtorch_v2.autograd.at import TensorOptions, call
 from mindtorch_v2.kernels.pointwise import as_array, rounded
-from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch_over
 from mindtorch_v2.kernels.views import size_at
@@ -93,7 +92,9 @@ def native_multi_head_attention(
     rows = call("view", shares, [batch * heads, count, count])
     attended = call("view", call("bmm", rows, matrices[2]), [batch, heads, count, size])
     turned = call("contiguous", call("permute", attended, [0, 2, 1, 3]))
-    found = call("linear", call("view", turned, [batch * count, heads * size]), proj_weight, proj_bias)
+    found = call(
+        "linear", call("view", turned, [batch * count, heads * size]), proj_weight, proj_bias
+    )
     output = call("view", found, [batch, count, size_at(found, 1)])
     if not need_weights:
         return output, None
@@ -144,7 +145,9 @@ def _projected(query: Tensor, key: Tensor, value: Tensor, size: int, weight: Ten
     if key is not value:
         pairs = zip((query, key, value), call("chunk", weight, 3, 0), strict=True)
     elif query is not key:
-        pairs = zip((query, key), call("split_with_sizes", weight, [size, 2 * size], 0), strict=True)
+        pairs = zip(
+            (query, key), call("split_with_sizes", weight, [size, 2 * size], 0), strict=True
+        )
     else:
         return call("matmul", query, call("t", weight))
     return call("cat", [call("matmul", each, call("t", part)) for each, part in pairs], 2)
@@ -205,7 +208,9 @@ def transformer_encoder_layer_forward(
     x = call("view", x, [batch * count, size])
     x = call("_addmm_activation", ffn_bias_1, x, call("t", ffn_weight_1), use_gelu=use_gelu)
     x = call("view", x, [batch, count, -1])
-    x = call("addmm", ffn_bias_2, call("view", x, [batch * count, x._sizes[2]]), call("t", ffn_weight_2))
+    x = call(
+        "addmm", ffn_bias_2, call("view", x, [batch * count, x._sizes[2]]), call("t", ffn_weight_2)
+    )
     x = call("view", x, [batch, count, -1])
     call("add_", x, before)
     return x if norm_first else normalized(x, norm_weight_2, norm_bias_2)

@@ -7,6 +7,7 @@ builds for other accelerators than CUDA.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, Final
 
 from mindtorch_v2.autograd.at import TensorOptions, call
@@ -320,6 +321,34 @@ def meta__scaled_dot_product_fused_attention_overrideable_backward(
 ) -> tuple[Any, ...]:
     of_bias = None if attn_bias is None else _like(attn_bias)
     return _like(query), _like(key), _like(value), of_bias
+
+
+@body(_META + "meta__scaled_dot_product_attention_math_for_mps")
+def meta__scaled_dot_product_attention_math_for_mps(
+    query: Tensor, key: Tensor, value: Tensor, *rest: Any, **options: Any
+) -> tuple[Any, Any]:
+    """Batches of batches are one, and so is none."""
+    rank = len(query._sizes)
+    (batch, heads, count, _), _, (_, _, keys, size) = (
+        tuple(_of_one_batch(each)._sizes) for each in (query, key, value)
+    )
+    found, shares = (_new((batch, heads, count, columns), query) for columns in (size, keys))
+    if rank == 3:
+        return call("squeeze", found, 0), call("squeeze", shares, 0)
+    if rank > 4:
+        outer = query._sizes[:-3]
+        one, two = (call("view", each, [*outer, *each._sizes[1:]]) for each in (found, shares))
+        return one, two
+    return found, shares
+
+
+def _of_one_batch(tensor: Tensor) -> Any:
+    rank = len(tensor._sizes)
+    if rank == 3:
+        return call("unsqueeze", tensor, 0)
+    if rank <= 4:
+        return tensor
+    return call("view", tensor, [prod(tensor._sizes[:-3]), *tensor._sizes[-3:]])
 
 
 # --- whole layers -------------------------------------------------------------------------------

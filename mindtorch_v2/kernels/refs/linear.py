@@ -20,6 +20,7 @@ from mindtorch_v2.kernels.refs.common import (
     suggest_memory_format,
 )
 from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
@@ -39,6 +40,19 @@ def linear_backward(
     columns = size_at(grad_output_, -1)
     of_weight = _new(grad_output_, columns, size_at(input_, -1))
     return of_input, of_weight, _new(grad_output_, columns)
+
+
+@body(_META + "meta_masked_scatter_backward")
+def meta_masked_scatter_backward(self: Tensor, mask: Tensor, sizes: Sequence[int]) -> Tensor:
+    return _new(self, *sizes)
+
+
+@body("torch._decomp.decompositions.resize_as")
+def resize_as(self: Tensor, other: Tensor, memory_format: Any = None) -> Any:
+    wanted = CONTIGUOUS if memory_format is None else memory_format
+    if wanted is MEMORY_FORMATS["preserve_format"]:
+        wanted = suggest_memory_format(other)
+    return call("resize", self, list(other._sizes), memory_format=wanted)
 
 
 @body(_META + "meta__masked_scale")
