@@ -123,24 +123,51 @@ _QUERIES: Final = (
 )
 _ON_META: Final = (
     "_scaled_dot_product_flash_attention({q}, {k}, {q}, 0.1, True, {f})",
-    "_scaled_dot_product_flash_attention.quantized({q}, {k}, {q}, None, None, None, 0.1, {f}, True)",
-    "_scaled_dot_product_flash_attention_backward({q}, {k}, {q}, {k}, {q}, {q}, {q}, {q}, 1, 2, 0., {f}, {q}, {q})",
+    (
+        "_scaled_dot_product_flash_attention.quantized({q}, {k}, {q}, None, None, None, 0.1, "
+        "{f}, True)"
+    ),
+    (
+        "_scaled_dot_product_flash_attention_backward({q}, {k}, {q}, {k}, {q}, {q}, {q}, {q}, 1, "
+        "2, 0., {f}, {q}, {q})"
+    ),
     "_flash_attention_backward({q}, {k}, {q}, {k}, {q}, {q}, {q}, {q}, 1, 2, 0., {f}, {q}, {q})",
     "_flash_attention_forward({q}, {k}, {q}, None, m(3), 4, 300, 0., True, {f})",
     "_flash_attention_forward({q}, {k}, {q}, m(3), None, 4, 5, 0., True, {f})",
-    "_flash_attention_forward.quantized({q}, {k}, {q}, None, None, 4, 5, 0., True, {f}, None, None, None)",
-    "_flash_attention_forward_no_dropout_inplace({q}, {q}, {k}, {q}, m(3), m(3), 4, 5, 0., True, {f})",
+    (
+        "_flash_attention_forward.quantized({q}, {k}, {q}, None, None, 4, 5, 0., True, {f}, "
+        "None, None, None)"
+    ),
+    (
+        "_flash_attention_forward_no_dropout_inplace({q}, {q}, {k}, {q}, m(3), m(3), 4, 5, 0., "
+        "True, {f})"
+    ),
     "_scaled_dot_product_efficient_attention({q}, {k}, {q}, None, {f})",
-    "_scaled_dot_product_efficient_attention_backward({q}, {q}, {k}, {q}, {k}, {q}, {q}, {q}, {q}, 0., [True, True, True, {f}])",
+    (
+        "_scaled_dot_product_efficient_attention_backward({q}, {q}, {k}, {q}, {k}, {q}, {q}, "
+        "{q}, {q}, 0., [True, True, True, {f}])"
+    ),
     "_scaled_dot_product_cudnn_attention({q}, {k}, {q}, None, {f})",
-    "_scaled_dot_product_cudnn_attention_backward({q}, {q}, {k}, {q}, {q}, {q}, {q}, {q}, {q}, {q}, {q}, 1, 2, 0., {f})",
+    (
+        "_scaled_dot_product_cudnn_attention_backward({q}, {q}, {k}, {q}, {q}, {q}, {q}, {q}, "
+        "{q}, {q}, {q}, 1, 2, 0., {f})"
+    ),
     "_efficient_attention_forward({q}, {k}, {q}, None, None, None, None, 7, 0., 0, {f})",
     "_efficient_attention_forward({q}, {k}, {q}, None, m(3), m(3), 40, None, 0., 0, {f})",
     "_efficient_attention_forward({q}, {k}, {q}, None, m(3), m(3), None, None, 0., 0, {f})",
-    "_efficient_attention_backward({q}, {q}, {k}, {q}, None, {q}, None, None, 1, 2, {q}, 0., {q}, {q}, 0, True, shared_storage_dqdkdv={f})",
-    "_efficient_attention_backward({q}, {q}, {k}, {q}, {k}, {q}, None, None, 1, 2, {q}, 0., {q}, {q}, 0, {f})",
+    (
+        "_efficient_attention_backward({q}, {q}, {k}, {q}, None, {q}, None, None, 1, 2, {q}, 0., "
+        "{q}, {q}, 0, True, shared_storage_dqdkdv={f})"
+    ),
+    (
+        "_efficient_attention_backward({q}, {q}, {k}, {q}, {k}, {q}, None, None, 1, 2, {q}, 0., "
+        "{q}, {q}, 0, {f})"
+    ),
     "_scaled_dot_product_fused_attention_overrideable({q}, {k}, {q}, None, 0., {f})",
-    "_scaled_dot_product_fused_attention_overrideable_backward({q}, {q}, {k}, {q}, {k}, [{f}] * 4, {q}, {q}, {q}, {q}, 1, 2, 0., True, {q}, {q})",
+    (
+        "_scaled_dot_product_fused_attention_overrideable_backward({q}, {q}, {k}, {q}, {k}, "
+        "[{f}] * 4, {q}, {q}, {q}, {q}, 1, 2, 0., True, {q}, {q})"
+    ),
     "_scaled_dot_product_attention_math_for_mps({q}, {k}, {q}, None, 0., {f})",
     "_native_multi_head_attention({q}, {k}, {q}, 8, 2, {q}, {q}, {k}, {q}, None, True, {f})",
     "linear_backward({q}, {k}, {q}, [{f}, True, False])",
@@ -198,7 +225,7 @@ def texts() -> Iterator[Text]:
 
 
 def _masked() -> Iterator[Text]:
-    for d, m, dim, kind in product(_DTYPES, _MASKS, ("None", "-1", "3", "1"), ("0", "1", "2")):
+    for d, m, dim, kind in product(_DTYPES[1:4], _MASKS, ("None", "3", "1"), ("0", "1", "2")):
         text = f"{_SCORES.format(d=d, m=m)}{_CALL}_masked_softmax(x, m, {dim}, {kind})"
         yield "masked softmax", text
     for d, kind in product(_LAYOUTS, ("2", "None", "3")):
@@ -289,7 +316,9 @@ def _batches() -> Iterator[Text]:
 
 
 def _on_meta() -> Iterator[Text]:
-    pairs = [("m(2, 3, 4, 8)", k) for k in _QUERIES] + [(q, "m(2, 3, 40, 8)") for q in _QUERIES]
+    pairs = [("m(2, 3, 4, 8)", k) for k in _QUERIES] + [
+        (q, "m(2, 3, 40, 8)") for q in _QUERIES[1:5]
+    ]
     for call, (q, k), f in product(_ON_META, pairs, ("True", "False")):
         yield "layers on meta", f"{_NEW}{_CALL}{call.format(q=q, k=k, f=f)}"
     for call, f in product(_ON_META, ("True", "False")):
@@ -301,7 +330,7 @@ def _on_meta() -> Iterator[Text]:
             yield "layers of accelerators", f"{made}{_CALL}{text}"
     for call, q in product(_FILLED, (*_QUERIES[:3], "m(3).half()", "m(3).long()", "m(2).cfloat()")):
         yield "filled on meta", f"{_NEW}{_CALL}{call.format(q=q)}"
-    for call, x, s in product(_OTHERS, _BATCHES, ("m(3)", "m(4)", "m(3).double()")):
+    for call, x, s in product(_OTHERS, _BATCHES, ("m(3)", "m(4)")):
         text = call.format(x="x", s=s)
         yield "batch norms of others", f"{_NEW}x = {x}.to('meta')\n{_CALL}{text}"
     for call, x in product(_OTHERS, _BATCHES[:2]):
@@ -310,7 +339,7 @@ def _on_meta() -> Iterator[Text]:
 
 
 def _rows_and_images() -> Iterator[Text]:
-    for x, offsets, longest in product(_ROWS, _OFFSETS, ("[2]", "[1]", "[0]", "[]", "[3, 3]")):
+    for x, offsets, longest in product(_ROWS, _OFFSETS, ("[2]", "[1]", "[]")):
         for to in ("", ".to('meta')"):
             given = offsets.replace(")]", f"){to}]")
             call = f"_jagged_to_padded_dense_forward({x}{to}, {given}, {longest}, -1.5)"

@@ -440,8 +440,14 @@ def grid_sampler_2d_fallback_backward(
     align_corners: bool,
 ) -> Pair:
     _checked(input, grid, 2, interpolation_mode)
-    if numel(input._sizes) and numel(grid._sizes):
-        check_pointers(_FLOAT, input, grid, grad_output)
+    if not (numel(input._sizes) and numel(grid._sizes)):
+        of_input, of_grid = (
+            new_tensor(each._sizes, each._dtype, each._device) for each in (input, grid)
+        )
+        fill(of_input, 0)
+        fill(of_grid, 0)
+        return of_input, of_grid
+    check_pointers(_FLOAT, input, grid, grad_output)
     mode = (interpolation_mode, padding_mode, align_corners)
     return _backward(grad_output, input, grid, mode, is_asked=True)
 
