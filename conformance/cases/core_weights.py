@@ -355,3 +355,13 @@ def _rows_and_images() -> Iterator[Text]:
         for to, call in product(("", ".to('meta')"), ("to_dense_backward", "to_mkldnn_backward")):
             rest = ", None" if call == "to_dense_backward" else ""
             yield "gradients of layouts", f"{_CALL}{call}({x}{to}, {y}{to}{rest})"
+    for indices, by_frequency in (("xp.ones(2)", "False"), ("xp.ones(2).long()", "True")):
+        call = f"embedding_sparse_backward(xp.ones(2, 3), {indices}, 4, -1, {by_frequency})"
+        yield "gradients of layouts", _CALL + call
+    for to, sizes in product(("", ".to('meta')"), ("3, 4", "2, 4")):
+        turned = f"xp.ones(4, 3).t(){to}"
+        wanted = "memory_format=xp.contiguous_format"
+        yield "resized", f"{turned}.resize_([{sizes}], {wanted}).stride()"
+        yield "resized", f"{turned}.resize_as_(xp.ones({sizes}){to}, {wanted}).stride()"
+        if to:
+            yield "resized", f"{_CALL}resize_as({turned}, xp.ones({sizes}){to})"
