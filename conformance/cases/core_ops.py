@@ -81,6 +81,7 @@ from conformance.cases import (
     core_two_dtypes,
     core_upsampling,
     core_warned,
+    core_weights,
     core_windows,
 )
 from conformance.cases.core_ops_pools import (
@@ -167,6 +168,7 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_pooling.texts()
     yield from core_looked_at.texts()
     yield from core_warned.texts()
+    yield from core_weights.texts()
     yield from core_special.texts()
     yield from core_margins.texts()
     yield from core_distances.texts()

@@ -114,7 +114,7 @@ def assert_at(provoke: Callable[[], object]) -> str | None:
     call."""
     try:
         provoke()
-    except AttributeError:
+    except (AttributeError, NotImplementedError):
         return None
     except RuntimeError as error:
         message = str(error)
@@ -418,6 +418,22 @@ ASSERTS: dict[str, Callable[[], object]] = {
     "SchemaInfo.is_mutable(name)": lambda: schema_info().is_mutable("y"),
     "SchemaInfo.addArgumentValue": lambda: schema_info().add_argument_value("y", 1),
     "SchemaInfo.add_argument_values": lambda: schema_info().add_argument_values({1: 1}),
+    "weight_norm_kernel": lambda: torch.ops.aten._weight_norm_interface(
+        torch.ones(1, 1), torch.ones(1), 2
+    ),
+    "weight_norm_backward_kernel": lambda: torch.ops.aten._weight_norm_interface_backward(
+        torch.ones(1, 1), torch.ones(1, 1), torch.ones(1), torch.ones(1), 2
+    ),
+    "_batch_norm_impl_index_backward": lambda: torch.ops.aten._batch_norm_impl_index_backward(
+        *(3, torch.ones(1, 1), torch.ones(1, 1)),
+        *(*[None] * 5, True, 0.1, [True] * 3, torch.ones(1)),
+    ),
+    "_jagged_to_padded_dense_forward_cpu": lambda: (
+        torch.ops.aten._jagged_to_padded_dense_forward(torch.ones(1), [], [1])
+    ),
+    "_padded_dense_to_jagged_forward_cpu": lambda: (
+        torch.ops.aten._padded_dense_to_jagged_forward(torch.ones(1, 1), [])
+    ),
 }
 #: Of these, the assertions whose condition differs between releases.
 REWORDED = (

@@ -26,6 +26,7 @@ from conformance.extract import (
 )
 from conformance.extract import _attention, _gradients, _matrices, _pools, _samples, takes
 from conformance.extract import _attention, _gradients, _matrices, _pools, _recurrent, takes
+from conformance.extract import _attention, _gradients, _matrices, _pools, _weights, takes
 from conformance.extract._asking import (
     error_of,
     in_a_fork,
@@ -204,6 +205,7 @@ def questions() -> dict[str, Callable[[], object]]:
     parts = (_matrices, _attention, _gradients, _pools, _losses, _convolutions)
     parts = (_matrices, _attention, _gradients, _pools, _samples)
     parts = (_matrices, _attention, _gradients, _pools, _recurrent)
+    parts = (_matrices, _attention, _gradients, _pools, _weights)
     return HABITS | {name: ask for part in parts for name, ask in part.HABITS.items()}
 
 

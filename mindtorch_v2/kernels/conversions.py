@@ -34,7 +34,11 @@ from mindtorch_v2.tensor.dtype import (
     strided,
 )
 from mindtorch_v2.tensor.factories import format_strides, strides_in
-from mindtorch_v2.tensor.geometry import dense_strides_like, suggest_memory_format
+from mindtorch_v2.tensor.geometry import (
+    contiguous_strides,
+    dense_strides_like,
+    suggest_memory_format,
+)
 from mindtorch_v2.tensor.options import compute_dispatch_key
 from mindtorch_v2.tensor.plain import set_strides
 from mindtorch_v2.tensor.support import promote_types
@@ -238,8 +242,8 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: int | None) -> Ten
     if wanted is not None or tuple(size) != tuple(self._sizes):
         nbytes = self.untyped_storage().nbytes()
         set_sizes(self, tuple(size))
-        if wanted is not _PRESERVE and (strides := format_strides(size, wanted)) is not None:
-            set_strides(self, strides)
+        if wanted not in (None, _PRESERVE):
+            set_strides(self, format_strides(size, wanted) or contiguous_strides(size))
         fill_grown(self, nbytes)
         if wanted is _PRESERVE:
             raise RuntimeError("Unsupported memory formatPreserve")
@@ -253,7 +257,8 @@ def resize_as_(self: Tensor, the_template: Tensor, memory_format: int | None) ->
     if wanted is not None:
         if wanted is _PRESERVE:
             wanted = suggest_memory_format(the_template._sizes, the_template._strides)
-        set_sizes(self, tuple(self._sizes), strides_in(self._sizes, wanted))
+        sizes = tuple(self._sizes)
+        set_sizes(self, sizes, strides_in(sizes, wanted) or contiguous_strides(sizes))
     return self
 
 

@@ -293,3 +293,23 @@ def _for_each_head(query: Tensor, key: Tensor, value: Tensor) -> tuple[Any, Any]
     )
     one, two = repeated
     return one, two
+
+
+# --- for backends of somebody's own -------------------------------------------------------------
+
+
+_OVERRIDEABLE: Final = "_scaled_dot_product_fused_attention_overrideable"
+_OF_PRIVATE_USE: Final = (
+    "This is an operator for privateuse1 backends, please use TORCH_LIBRARY_IMPL to override this "
+    "function "
+)
+
+
+@kernel(f"aten::{_OVERRIDEABLE}", key="CompositeExplicitAutograd")
+def fused_attention_overrideable(*stack: Any) -> Any:
+    raise NotImplementedError(f"{_OVERRIDEABLE} not implemented. {_OF_PRIVATE_USE}")
+
+
+@kernel(f"aten::{_OVERRIDEABLE}_backward", key="CompositeExplicitAutograd")
+def fused_attention_overrideable_backward(*stack: Any) -> Any:
+    raise NotImplementedError(f"{_OVERRIDEABLE}_backward not implemented: {_OF_PRIVATE_USE}")

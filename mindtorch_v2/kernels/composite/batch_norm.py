@@ -13,6 +13,7 @@ from mindtorch_v2.kernels.promotion import accumulate_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
@@ -20,6 +21,9 @@ from mindtorch_v2.tensor.tensor import Tensor
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _BYTE: Final = DTYPES["uint8"]
 _IMPL_INDEX: Final = OperatorHandle("aten::_batch_norm_impl_index")
+_CUDNN_BACKWARD: Final = OperatorHandle("aten::cudnn_batch_norm_backward")
+_MIOPEN_BACKWARD: Final = OperatorHandle("aten::miopen_batch_norm_backward")
+_NATIVE_BACKWARD: Final = OperatorHandle("aten::native_batch_norm_backward")
 _NATIVE: Final = OperatorHandle("aten::native_batch_norm")
 _BATCH_NORM: Final = OperatorHandle("aten::batch_norm")
 _ADD: Final = OperatorHandle("aten::add.Tensor")
@@ -32,6 +36,7 @@ _MEAN: Final = OperatorHandle("aten::mean.dim")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _REPEAT: Final = OperatorHandle("aten::repeat")
 _SELECT: Final = OperatorHandle("aten::select.int")
+_SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 _VIEW: Final = OperatorHandle("aten::view")
 
 
@@ -75,6 +80,46 @@ def _batch_norm_impl_index(
     reserve = _empty(input, (0,), _BYTE)
     settings = (training, momentum, eps)
     return (*_NATIVE(input, weight, bias, running_mean, running_var, *settings), reserve, 0)
+
+
+@kernel("aten::_batch_norm_impl_index_backward", key=_IMPLICIT)
+def _batch_norm_impl_index_backward(
+    impl_index: int,
+    input: Tensor,
+    grad_output: Tensor,
+    weight: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    save_mean: Tensor | None,
+    save_var_transform: Tensor | None,
+    train: bool,
+    eps: float,
+    output_mask: Sequence[bool],
+    reserved_space: Tensor,
+) -> tuple[Any, Any, Any]:
+    """By the way that ``_batch_norm_impl_index`` says that it went."""
+    if not numel(input._sizes):
+        dims = [0, *range(2, len(input._sizes))]
+        of_bias = _SUM(grad_output, dims) if output_mask[2] else None
+        of_weight = _SUM(_MUL(grad_output, input), dims) if output_mask[1] else None
+        of_input = None
+        if output_mask[0] and weight is not None:
+            of_input = _MUL(grad_output, _SELECT(weight, 0, 0))
+        return of_input, of_weight, of_bias
+    tensors = (weight, running_mean, running_var, save_mean, save_var_transform)
+    backward: Any
+    if impl_index == 0 or not train:
+        backward = _NATIVE_BACKWARD(grad_output, input, *tensors, train, eps, output_mask)
+    elif impl_index == 1:
+        backward = _CUDNN_BACKWARD(input, grad_output, *tensors, eps, reserved_space)
+    elif impl_index == 2:
+        backward = _MIOPEN_BACKWARD(input, grad_output, *tensors, eps)
+    else:
+        name = "_batch_norm_impl_index_backward"
+        said = f"Unsupported impl_index in {name}: {impl_index}"
+        raise RuntimeError(internal_assert("false", name) + said)
+    one, two, three = backward
+    return one, two, three
 
 
 def _empty(like: Tensor, sizes: Sequence[int], dtype: DType) -> Any:

@@ -59,7 +59,7 @@ Three = tuple[Tensor, Tensor, Tensor]
 # --- what is checked --------------------------------------------------------------------------
 
 
-def _check_accessors(dtype: DType, *statistics: Tensor | None) -> None:
+def check_accessors(dtype: DType, *statistics: Tensor | None) -> None:
     """What ``accessor<dtype, 1>`` asks: one dimension, and then what a pointer does."""
     for each in statistics:
         if each is not None and len(each._sizes) != 1:
@@ -71,7 +71,7 @@ def _is_contiguous(tensor: Tensor | None) -> bool:
     return tensor is None or is_contiguous(tensor._sizes, tensor._strides)
 
 
-def _is_dense(tensor: Tensor) -> bool:
+def is_dense(tensor: Tensor) -> bool:
     """In one of the memory formats that kernels go through without strides."""
     formats = (None, *CHANNELS_LAST)
     return any(is_contiguous(tensor._sizes, tensor._strides, each) for each in formats)
@@ -116,8 +116,8 @@ def _checked(
     if input.is_meta:
         return None
     if training:
-        _check_accessors(learned, *saved, *running)
-    all_contiguous = _is_dense(input) and _is_dense(output)
+        check_accessors(learned, *saved, *running)
+    all_contiguous = is_dense(input) and is_dense(output)
     all_contiguous = all_contiguous and all(map(_is_contiguous, (*parameters, *running)))
     if not numel(input._sizes) and all_contiguous:
         return None
@@ -127,12 +127,12 @@ def _checked(
         if input._dtype in _HALVES:  # what the output's kernel asks by itself, of what is saved too
             learned = parameter_dtype(input, *parameters, *saved, *running)
         check_pointers(learned, *parameters)
-        _check_accessors(learned, *saved, *running)
+        check_accessors(learned, *saved, *running)
         check_pointers(input._dtype, output)
     return (learned, all_contiguous) if numel(input._sizes) else None
 
 
-def _run(
+def run_into(
     outputs: Sequence[Tensor],
     input: Tensor,
     weight: Tensor | None,
@@ -155,18 +155,18 @@ def _run(
     channels = input._sizes[1]
     with np.errstate(all="ignore"):
         if training:
-            if _is_dense(input):
-                found = _statistics(input, learned)
-                _store(saved[0], found.mean)
+            if is_dense(input):
+                found = statistics_of(input, learned)
+                store_as(saved[0], found.mean)
             else:
-                found = _statistics_about(saved[0], input)
-            _store(saved[1], found.inverse_deviation(eps))
+                found = statistics_about(saved[0], input)
+            store_as(saved[1], found.inverse_deviation(eps))
             found.update(running_mean, running_var, momentum)
         used = [*(saved if training else running), weight, bias]
         if all_contiguous:
             mean, spread = (_computed(_present(each), channels) for each in used[:2])
             invstd = spread if training else 1 / np.sqrt(spread + spread.dtype.type(eps))
-            _store(output, _transformed(input, weight, bias, mean, invstd))
+            store_as(output, _transformed(input, weight, bias, mean, invstd))
             return
         if used[0] is None:
             raise RuntimeError(internal_assert(_IS_VECTOR, _TRANSFORM_INPUT))
@@ -175,7 +175,7 @@ def _run(
         used = list(_broadcast(channels, *used))
         _check_loop(input, output, used, learned)
         mean, invstd = (_computed(_present(each), channels) for each in used[:2])
-        _store(output, _transformed_in_steps(input, used[2], used[3], mean, invstd, learned))
+        store_as(output, _transformed_in_steps(input, used[2], used[3], mean, invstd, learned))
 
 
 def _check_loop(
@@ -269,7 +269,7 @@ def _of_channels(numbers: Array, channels: int) -> Array:
     return flat[:channels]
 
 
-def _store(tensor: Tensor, values: Array) -> None:
+def store_as(tensor: Tensor, values: Array) -> None:
     kind = as_array(tensor, tensor._dtype).dtype
     shaped = np.asarray(values).astype(kind).reshape(tuple(tensor._sizes))
     store(tensor, rounded(shaped, tensor._dtype))
@@ -277,7 +277,7 @@ def _store(tensor: Tensor, values: Array) -> None:
 
 def _store_first(tensor: Tensor, values: Array) -> None:
     """Into as many numbers of a vector as there are."""
-    _store(tensor._as_view((len(values),), tensor._strides, tensor._storage_offset), values)
+    store_as(tensor._as_view((len(values),), tensor._strides, tensor._storage_offset), values)
 
 
 def _by_channel(numbers: Array, values: Array) -> Array:
@@ -289,7 +289,7 @@ def _over(values: Array) -> tuple[int, ...]:
     return (0, *range(2, values.ndim))
 
 
-def _all_but_channels(input: Tensor) -> list[int]:
+def all_but_channels(input: Tensor) -> list[int]:
     return [0, *range(2, len(input._sizes))][: max(len(input._sizes) - 1, 0)]
 
 
@@ -299,7 +299,7 @@ def _computed(tensor: Tensor, channels: int) -> Array:
 
 
 @dataclass(frozen=True)
-class _Statistics:
+class Statistics:
     """Of each channel the mean and the sum of squared distances from it, as they are kept."""
 
     mean: Array
@@ -315,9 +315,13 @@ class _Statistics:
         found = self.squares / kind(divisor)
         return rounded(found, self.kept)
 
+    def variance(self) -> Array:
+        """``Var``."""
+        return self._divided(self.count).astype(self.accumulated)
+
     def inverse_deviation(self, eps: float) -> Array:
         """``InvStd``: zero if there is nothing to divide by."""
-        variance = self._divided(self.count).astype(self.accumulated)
+        variance = self.variance()
         found = 1 / np.sqrt(variance.astype(np.float64) + eps)
         return np.where((variance != 0) | (eps != 0), found, 0.0).astype(self.accumulated)
 
@@ -337,7 +341,7 @@ class _Statistics:
             _store_first(running_var, share * unbiased + old)
 
 
-def _statistics(input: Tensor, learned: DType) -> _Statistics:
+def statistics_of(input: Tensor, learned: DType) -> Statistics:
     """``batch_norm_cpu_collect_stats``; where channels are the last, distances are from the mean as
     it is kept."""
     values = as_array(input, input._dtype)
@@ -350,10 +354,10 @@ def _statistics(input: Tensor, learned: DType) -> _Statistics:
     squares = (centred * centred).sum(axis=axes, dtype=np.float64).astype(kind)
     count = values.size // values.shape[1]
     accumulated = _accumulated(input)
-    return _Statistics(rounded(mean, kept), rounded(squares, kept), count, kept, accumulated)
+    return Statistics(rounded(mean, kept), rounded(squares, kept), count, kept, accumulated)
 
 
-def _statistics_about(saved_mean: Tensor, input: Tensor) -> _Statistics:
+def statistics_about(saved_mean: Tensor, input: Tensor) -> Statistics:
     """Those of other inputs than dense ones: distances are from the mean as it is saved, and they
     and what becomes of them are of the precision in which sums are accumulated."""
     values = as_array(input, input._dtype)
@@ -363,7 +367,7 @@ def _statistics_about(saved_mean: Tensor, input: Tensor) -> _Statistics:
     squares = (centred * centred).sum(axis=_over(values), dtype=accumulated)
     count = values.size // values.shape[1]
     # means are multiplied with the momentum, which is a double
-    return _Statistics(mean.astype(np.float64), squares, count, _DOUBLE, accumulated)
+    return Statistics(mean.astype(np.float64), squares, count, _DOUBLE, accumulated)
 
 
 def _accumulated(input: Tensor) -> Any:
@@ -448,11 +452,11 @@ def native_batch_norm(
     if not input.is_meta:
         _check_both(running_mean, running_var)
     foretell("aten::_native_batch_norm_legit_no_training", *outputs)
-    if training and not (input.is_meta or _is_dense(input)):  # else the kernel finds the mean
+    if training and not (input.is_meta or is_dense(input)):  # else the kernel finds the mean
         output, mean, invstd = outputs
         dtype = None if mean._dtype is input._dtype else mean._dtype
-        outputs = output, _MEAN(input, _all_but_channels(input), False, dtype=dtype), invstd
-    _run(outputs, input, *parameters, training, momentum, eps)
+        outputs = output, _MEAN(input, all_but_channels(input), False, dtype=dtype), invstd
+    run_into(outputs, input, *parameters, training, momentum, eps)
     return outputs
 
 
@@ -472,7 +476,7 @@ def batch_norm_without_statistics(
 def native_batch_norm_out(*stack: Any) -> Three:
     *arguments, out, save_mean, save_invstd = stack
     _check_both(*arguments[3:5])
-    _run((out, save_mean, save_invstd), *arguments)
+    run_into((out, save_mean, save_invstd), *arguments)
     return out, save_mean, save_invstd
 
 
@@ -536,7 +540,7 @@ def native_batch_norm_backward(
             made[place] = new_tensor((size_at(input, 1),), learned, input._device)
     if not input.is_meta and numel(input._sizes):
         mean, deviation = (save_mean, save_invstd) if train else (running_mean, running_var)
-        _check_accessors(learned, *parameters)
+        check_accessors(learned, *parameters)
         channels = size_at(input, 1)
         middle, spread = (
             _of_channels(_wide(_present(each)), channels) for each in (mean, deviation)
@@ -547,7 +551,7 @@ def native_batch_norm_backward(
             operands = (_wide(grad_out), _wide(input), scale, middle, inverse)
             for target, value in zip(made, _backward(*operands, train=train), strict=True):
                 if target is not None:
-                    _store(target, value)
+                    store_as(target, value)
     return made[0], made[1], made[2]
 
 

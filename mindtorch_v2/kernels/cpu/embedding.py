@@ -35,7 +35,7 @@ _VIEW: Final = OperatorHandle("aten::view")
 _DENSE_BACKWARD: Final = OperatorHandle("aten::embedding_dense_backward")
 
 
-def _check_indices(indices: Tensor, place: int, function: str) -> None:
+def check_indices(indices: Tensor, place: int, function: str) -> None:
     """``checkScalarTypes``."""
     if indices._dtype not in _INDICES:
         raise RuntimeError(
@@ -55,7 +55,7 @@ def embedding(
 ) -> Any:
     if len(weight._sizes) != 2:
         raise RuntimeError("'weight' must be 2-D")
-    _check_indices(indices, 1, "embedding")
+    check_indices(indices, 1, "embedding")
     if len(indices._sizes) == 1:
         return _INDEX_SELECT(weight, 0, indices)
     rows = _INDEX_SELECT(weight, 0, _RESHAPE(indices, [-1]))
@@ -86,7 +86,7 @@ def embedding_renorm_(self: Tensor, indices: Tensor, max_norm: float, norm_type:
             f"{len(self._sizes)}-dimensional tensor for argument #1 'self' (while checking "
             "arguments for embedding_renorm_)"
         )
-    _check_indices(indices, 2, "embedding_renorm_")
+    check_indices(indices, 2, "embedding_renorm_")
     for place in sorted(set(value_array(indices).reshape(-1).tolist())):
         row = _SELECT(self, 0, place)
         norm = float(_ITEM(_NORM(row, norm_type)))
@@ -105,7 +105,7 @@ def embedding_backward(
     sparse: bool,
 ) -> Any:
     if sparse:
-        _check_indices(indices, 2, "embedding_backward")
+        check_indices(indices, 2, "embedding_backward")
         if scale_grad_by_freq:
             raise RuntimeError(
                 "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
@@ -123,7 +123,7 @@ def embedding_dense_backward(
     scale_grad_by_freq: bool,
 ) -> Tensor:
     if not grad_output.is_meta:
-        _check_indices(indices, 2, "embedding_backward")
+        check_indices(indices, 2, "embedding_backward")
     dtype = grad_output._dtype
     width = size_at(grad_output, -1)
     made = zeros((num_weights, width), dtype=dtype, device=grad_output._device)

@@ -12,10 +12,15 @@ from typing import Any, Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.refs.common import HABITS, assertion, get_computation_dtype
+from mindtorch_v2.kernels.refs.common import (
+    HABITS,
+    assertion,
+    get_computation_dtype,
+    suggest_memory_format,
+)
 from mindtorch_v2.kernels.refs.wrappers import written_out
 from mindtorch_v2.tensor.dtype import DTYPES, DType
-from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.tensor import Tensor
 
 _DECOMPOSED: Final = "torch._decomp.decompositions."
@@ -23,6 +28,7 @@ _DECOMPOSED: Final = "torch._decomp.decompositions."
 _ADD: Final = OperatorHandle("aten::add.Tensor")
 _COPY_: Final = OperatorHandle("aten::copy_")
 _DIV: Final = OperatorHandle("aten::reciprocal")
+_EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _FLATTEN: Final = OperatorHandle("aten::flatten.using_ints")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _RSQRT: Final = OperatorHandle("aten::rsqrt")
@@ -194,14 +200,15 @@ def native_batch_norm_backward(
                 tensor = _UNSQUEEZE(tensor, dim)
         return tensor
 
-    mean = by_channel(mean)
+    mean, norm = by_channel(mean), 1.0 / count
     total = _SUM(grad, dims)
     dot = _SUM(_MUL(grad, _SUB(values, mean)), dims)
+    of_mean = by_channel(_MUL(total, norm))
+    projection = by_channel(_MUL(_MUL(dot, norm), _MUL(invstd, invstd)))
     factor = by_channel(invstd if scale is None else _MUL(invstd, scale))
     if train:
-        projection = by_channel(_MUL(_MUL(dot, 1 / count), _MUL(invstd, invstd)))
         grad = _SUB(grad, _MUL(_SUB(values, mean), projection))
-        grad = _SUB(grad, by_channel(_MUL(total, 1 / count)))
+        grad = _SUB(grad, of_mean)
     learned: DType = input._dtype if weight is None else weight._dtype
     return (
         _TO(_MUL(grad, factor), input._dtype),
@@ -230,3 +237,53 @@ def native_batch_norm_backward_out(*args: Any, out0: Tensor, out1: Tensor, out2:
         if result is not None:
             written_out(out, result, exact_dtype=True)
     return outs
+
+
+# --- of other libraries -----------------------------------------------------------------------
+
+
+_NATIVE: Final = OperatorHandle("aten::native_batch_norm")
+_NATIVE_BACKWARD: Final = OperatorHandle("aten::native_batch_norm_backward")
+
+
+@body(_DECOMPOSED + "cudnn_batch_norm")
+def cudnn_batch_norm(input: Tensor, weight: Tensor, *rest: Any) -> tuple[Any, ...]:
+    *_, training, _, _ = rest
+    found = _NATIVE(input, weight, *rest)
+    reserve = new_tensor((0,), _BYTE, input._device)
+    if training:
+        return (*found, reserve)
+    saved = [new_tensor((0,), weight._dtype, weight._device) for _ in range(2)]
+    return (found[0], *saved, reserve)
+
+
+@body(_DECOMPOSED + "cudnn_batch_norm_backward", _DECOMPOSED + "miopen_batch_norm_backward")
+def cudnn_batch_norm_backward(
+    input: Tensor, grad_output: Tensor, weight: Tensor, *rest: Any
+) -> Any:
+    """What is reserved comes last, where it comes at all."""
+    statistics, epsilon = rest[:4], rest[4]
+    asked = [True, True, True]
+    return _NATIVE_BACKWARD(grad_output, input, weight, *statistics, True, epsilon, asked)
+
+
+@body("torch._meta_registrations.meta_miopen_batch_norm")
+def meta_miopen_batch_norm(
+    input_tensor: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    exponential_average_factor: float,
+    epsilon: float,
+) -> Three:
+    format = suggest_memory_format(input_tensor)
+    if not is_contiguous(input_tensor._sizes, input_tensor._strides, format):
+        raise RuntimeError(f"miopen_batch_norm: input must be contiguous in {format}")
+    shapes = [
+        (weight if each is None else each)._sizes if training else (0,)
+        for each in (running_mean, running_var)
+    ]
+    one, two = (new_tensor(shape, weight._dtype, weight._device) for shape in shapes)
+    return _EMPTY_LIKE(input_tensor, memory_format=format), one, two

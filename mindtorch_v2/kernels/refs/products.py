@@ -90,6 +90,7 @@ _GELU: Final = OperatorHandle("aten::gelu")
 _RELU: Final = OperatorHandle("aten::relu")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _MV: Final = OperatorHandle("aten::mv")
+_RELU: Final = OperatorHandle("aten::relu")
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 
 
@@ -103,6 +104,7 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Number = 1, alpha: Num
 
 @body(_DECOMPOSED + "_addmm_activation")
 def addmm_activation(
+def _addmm_activation(
     self: Tensor,
     mat1: Tensor,
     mat2: Tensor,
@@ -112,6 +114,8 @@ def addmm_activation(
 ) -> Any:
     activate = _GELU if use_gelu else _RELU
     return activate(addmm(self, mat1, mat2, beta, alpha))
+    found = addmm(self, mat1, mat2, beta, alpha)
+    return _GELU(found) if use_gelu else _RELU(found)
 
 
 @body(_DECOMPOSED + "addmv")

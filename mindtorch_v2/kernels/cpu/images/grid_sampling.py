@@ -29,7 +29,7 @@ from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, HALVES, dispatch_over
 from mindtorch_v2.tensor.copying import fill, store
-from mindtorch_v2.tensor.dtype import DType, strided
+from mindtorch_v2.tensor.dtype import DTYPES, DType, strided
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
@@ -37,6 +37,9 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _SAMPLER_2D: Final = OperatorHandle("aten::grid_sampler_2d")
 _SAMPLER_3D: Final = OperatorHandle("aten::grid_sampler_3d")
+_FLOAT: Final = DTYPES["float32"]
+_COMPOSITE: Final = ("CompositeExplicitAutograd", "CompositeImplicitAutograd")
+"""Where releases have a gradient."""
 _SAMPLED: Final = FLOATING_TYPES | (HALVES if HABITS["a grid samples halves"] else frozenset())
 _NAMES_SWITCH: Final = HABITS["a grid names its switch"]
 
@@ -339,6 +342,17 @@ def grid_sampler_3d(
     return _forward(input, grid, 3, (interpolation_mode, padding_mode, align_corners))
 
 
+@kernel("aten::_grid_sampler_2d_cpu_fallback", key="CompositeExplicitAutograd")
+def grid_sampler_2d_fallback(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """For images of which bytes cannot be addressed by 32 bits: in floats alone."""
+    _checked(input, grid, 2, interpolation_mode)
+    if input._sizes[1] and numel(grid._sizes):
+        check_pointers(_FLOAT, input, grid)
+    return _forward(input, grid, 2, (interpolation_mode, padding_mode, align_corners))
+
+
 # --- backward ---------------------------------------------------------------------------------
 
 
@@ -414,6 +428,28 @@ def grid_sampler_2d_backward(
         _dispatch("grid_sampler_2d_backward_cpu", input._dtype)
     mode = (interpolation_mode, padding_mode, align_corners)
     return _backward(grad_output, input, grid, mode, output_mask[0])
+
+
+@kernel("aten::_grid_sampler_2d_cpu_fallback_backward", keys=_COMPOSITE)
+def grid_sampler_2d_fallback_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+) -> Pair:
+    _checked(input, grid, 2, interpolation_mode)
+    if not (numel(input._sizes) and numel(grid._sizes)):
+        of_input, of_grid = (
+            new_tensor(each._sizes, each._dtype, each._device) for each in (input, grid)
+        )
+        fill(of_input, 0)
+        fill(of_grid, 0)
+        return of_input, of_grid
+    check_pointers(_FLOAT, input, grid, grad_output)
+    mode = (interpolation_mode, padding_mode, align_corners)
+    return _backward(grad_output, input, grid, mode, is_asked=True)
 
 
 @kernel("aten::grid_sampler_3d_backward")

@@ -1,0 +1,383 @@
+"""What PyTorch registers on meta for attention that accelerators compute in one kernel.
+
+Mirrors ``torch/_meta_registrations.py``; a function is named as it is there, and knows none of the
+builds for other accelerators than CUDA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, Final
+
+from mindtorch_v2.autograd.at import TensorOptions, call
+from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.refs.bodies import body
+from mindtorch_v2.kernels.refs.common import assertion
+from mindtorch_v2.kernels.switches import HABITS
+from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.tensor.default_dtype import get_default_dtype
+from mindtorch_v2.tensor.device import Device
+from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
+from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.tensor import Tensor
+
+_META: Final = "torch._meta_registrations."
+_FLOAT: Final = DTYPES["float32"]
+_NO_LENGTH: Final = "max_seqlen_q must not be None when cu_seqlens_q is provided"
+_IS_ALIKE: Final = HABITS["flash attention on meta lies as its queries do"]
+
+
+def _like(tensor: Tensor) -> Any:
+    return call("empty_like", tensor)
+
+
+def _new(sizes: Sequence[int], like: Tensor, dtype: DType | None = None) -> Tensor:
+    return new_tensor(sizes, dtype or like._dtype, like._device)
+
+
+def _states(dtype: DType, *seed: int) -> list[Tensor]:
+    """A seed and an offset of random numbers, which are on meta whatever is asked for."""
+    device = Device._made("meta")
+    return [new_tensor(seed, dtype, device), new_tensor((), dtype, device)]
+
+
+def _rounded_up(size: int, multiple: int) -> int:
+    return -(-size // multiple) * multiple
+
+
+# --- flash attention ----------------------------------------------------------------------------
+
+
+def _like_with_heads_behind(tensor: Tensor) -> Any:
+    """Which once lay with the queries outside the heads."""
+    if _IS_ALIKE:
+        return _like(tensor)
+    return call("transpose", _like(call("transpose", tensor, 1, 2)), 1, 2)
+
+
+def _debug_mask(query: Tensor, shape: Sequence[int], size: int, keys: int, *, wanted: bool) -> Any:
+    if not wanted:
+        return _new((0,), query)
+    *outer, count = shape
+    block = 128 if size > 64 else 256
+    columns = 128 if keys <= 128 else 256 if keys <= 256 else -(-count // block)
+    return _new((*outer, count, columns), query)
+
+
+@body(_META + "meta__scaled_dot_product_flash_attention")
+def meta__scaled_dot_product_flash_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    return_debug_mask: bool = False,
+    scale: float | None = None,
+) -> tuple[Any, ...]:
+    *shape, size = (size_at(query, dim) for dim in range(4))
+    keys = size_at(key, 2)
+    attention = _like_with_heads_behind(query)
+    logsumexp = _new(shape, query, _FLOAT)
+    mask = _debug_mask(query, shape, size, keys, wanted=return_debug_mask)
+    states = _states(DTYPES["uint64"], 2)
+    return (attention, logsumexp, None, None, shape[2], keys, *states, mask)
+
+
+@body(_META + "meta__scaled_dot_product_flash_attention_quantized")
+def meta__scaled_dot_product_flash_attention_quantized(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    q_descale: Tensor | None,
+    k_descale: Tensor | None,
+    v_descale: Tensor | None,
+    *rest: Any,
+    **options: Any,
+) -> tuple[Any, ...]:
+    query = _unquantized(query)
+    return meta__scaled_dot_product_flash_attention(query, key, value, *rest, **options)
+
+
+def _unquantized(query: Tensor) -> Any:
+    is_small = query._dtype is DTYPES["float8_e4m3fn"]
+    return call("to", query, DTYPES["bfloat16"]) if is_small else query
+
+
+@body(_META + "meta__scaled_dot_product_flash_backward")
+def meta__scaled_dot_product_flash_backward(
+    grad_out: Tensor, query: Tensor, key: Tensor, value: Tensor, *rest: Any, **options: Any
+) -> tuple[Any, Any, Any]:
+    one, two, three = (_like_with_heads_behind(each) for each in (query, key, value))
+    return one, two, three
+
+
+@body(
+    _META + "meta__flash_attention_backward",
+    _META + "meta__scaled_dot_product_cudnn_backward",
+)
+def meta__flash_attention_backward(
+    grad_out: Tensor, query: Tensor, key: Tensor, value: Tensor, *rest: Any, **options: Any
+) -> tuple[Any, Any, Any]:
+    return _like(query), _like(key), _like(value)
+
+
+@body(_META + "meta__flash_attention_forward")
+def meta__flash_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    cum_seq_q: Tensor | None,
+    cum_seq_k: Tensor | None,
+    max_q: int,
+    max_k: int,
+    dropout_p: float,
+    is_causal: bool,
+    return_debug_mask: bool,
+    *rest: Any,
+    **options: Any,
+) -> tuple[Any, ...]:
+    """Of batches of one length, or of rows of which ``cum_seq_q`` says where each begins."""
+    batch = size_at(query, 0) if cum_seq_q is None else numel(cum_seq_q._sizes) - 1
+    count = size_at(query, 1) if cum_seq_q is None else max_q
+    keys = size_at(key, 1) if cum_seq_k is None else max_k
+    heads, size = size_at(query, -2), size_at(query, -1)
+    attention = _like(query)
+    sums = (batch, heads, count) if cum_seq_q is None else (heads, size_at(query, 0))
+    logsumexp = _new(sums, query, _FLOAT)
+    mask = _debug_mask(query, (batch, heads, count), size, keys, wanted=return_debug_mask)
+    return (attention, logsumexp, *_states(DTYPES["uint64"], 2), mask)
+
+
+@body(_META + "meta__flash_attention_forward_quantized")
+def meta__flash_attention_forward_quantized(query: Tensor, *rest: Any, **options: Any) -> Any:
+    """The same; what scales it is looked at by nobody."""
+    return meta__flash_attention_forward(_unquantized(query), *rest, **options)
+
+
+@body(_META + "meta__flash_attention_forward_no_dropout_inplace")
+def meta__flash_attention_forward_no_dropout_inplace(
+    out: Tensor, *rest: Any, **options: Any
+) -> Any:
+    return meta__flash_attention_forward(*rest, **options)[1]
+
+
+# --- other kernels ------------------------------------------------------------------------------
+
+
+@body(_META + "meta__scaled_dot_product_efficient_attention")
+def meta__scaled_dot_product_efficient_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_bias: Tensor | None,
+    compute_log_sumexp: bool,
+    *rest: Any,
+    **options: Any,
+) -> tuple[Any, ...]:
+    turned = [call("transpose", each, 1, 2) for each in (query, key, value)]
+    batch, count, heads = (size_at(turned[0], dim) for dim in (0, 1, -2))
+    found = _new((batch, count, heads, size_at(turned[2], -1)), query)
+    sums = (batch, heads, _rounded_up(count, 32) if compute_log_sumexp else 0)
+    logsumexp = _new(sums, query, _FLOAT)
+    return (call("transpose", found, 1, 2), logsumexp, *_states(int64))
+
+
+def _gradient_of_bias(bias: Tensor) -> Any:
+    """In rows of whole vectors, of which it is the beginning."""
+    last = size_at(bias, -1)
+    sizes = [*bias._sizes[:-1], _rounded_up(last, 16)]
+    return call("slice", _new(sizes, bias), -1, 0, last)
+
+
+@body(_META + "meta__scaled_dot_product_efficient_backward")
+def meta__scaled_dot_product_efficient_backward(
+    grad_out: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_bias: Tensor | None,
+    out: Tensor,
+    logsumexp: Tensor,
+    philox_seed: Tensor,
+    philox_offset: Tensor,
+    dropout_p: float,
+    grad_input_mask: Sequence[bool],
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> tuple[Any, ...]:
+    batch, heads, count, size = (size_at(query, dim) for dim in range(4))
+    size_of_values, keys = size_at(value, 3), size_at(key, 2)
+    shapes = ((count, size, query), (keys, size, key), (keys, size_of_values, value))
+    made = [
+        call("empty_permuted", [batch, heads, rows, columns], [0, 2, 1, 3], TensorOptions.of(like))
+        for rows, columns, like in shapes
+    ]
+    is_wanted = attn_bias is not None and grad_input_mask[3]
+    return (*made, _gradient_of_bias(attn_bias) if is_wanted and attn_bias is not None else None)
+
+
+@body(_META + "meta__efficient_attention_forward")
+def meta__efficient_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None,
+    cu_seqlens_q: Tensor | None,
+    cu_seqlens_k: Tensor | None,
+    max_seqlen_q: int | None,
+    max_seqlen_k: int | None,
+    dropout_p: float,
+    custom_mask_type: int,
+    compute_log_sumexp: bool = False,
+    **options: Any,
+) -> tuple[Any, ...]:
+    batch, count = size_at(query, 0), size_at(query, 1)
+    keys, heads = size_at(key, 1), size_at(query, -2)
+    found = _new((batch, count, heads, size_at(value, -1)), query)
+    rows, longest = batch, count
+    if cu_seqlens_q is not None:
+        rows = size_at(cu_seqlens_q, 0) - 1
+        if max_seqlen_q is None:
+            raise assertion(_NO_LENGTH)
+        longest = max_seqlen_q
+    sums = (rows, heads, _rounded_up(longest, 32) if compute_log_sumexp else 0)
+    logsumexp = _new(sums, query, _FLOAT)
+    longest_keys = keys if max_seqlen_k is None else max_seqlen_k
+    return (found, logsumexp, *_states(int64), longest, longest_keys)
+
+
+@body(_META + "meta__efficient_attention_backward")
+def meta__efficient_attention_backward(
+    grad_out: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None,
+    *rest: Any,
+    shared_storage_dqdkdv: bool = False,
+    **options: Any,
+) -> tuple[Any, ...]:
+    if shared_storage_dqdkdv:
+        for dim, what in ((1, "seqlen"), (3, "embedding dim")):
+            # `tuple`, whose own IndexError it is
+            if tuple(query._sizes)[dim] != tuple(key._sizes)[dim]:
+                raise RuntimeError(f"{what} must match for `shared_storage_dqdkdv")
+        chunk = _new((*query._sizes[:-2], 3, *query._sizes[-2:]), query)
+        grads = [call("select", chunk, -3, place) for place in range(3)]
+    else:
+        grads = [_like(each) for each in (query, key, value)]
+    none = new_tensor((), get_default_dtype(), query._device)
+    return (*grads, none if bias is None else _gradient_of_bias(bias))
+
+
+def _with_matching_layout(query: Tensor, shape: Sequence[int]) -> Any:
+    """``alloc_with_matching_layout``: dimensions in the order that the query has in memory."""
+    if tuple(query._sizes) == tuple(shape):
+        return _like(query)
+    given = tuple(query._strides)
+    order = sorted(range(4), key=lambda dim: given[dim], reverse=True)
+    strides, stride = [0] * 4, 1
+    for dim in reversed(order):
+        strides[dim] = stride
+        stride *= shape[dim]
+    return call("empty_strided", list(shape), strides, TensorOptions.of(query))
+
+
+@body(_META + "meta__scaled_dot_product_cudnn_attention")
+def meta__scaled_dot_product_cudnn_attention(
+    query: Tensor, key: Tensor, value: Tensor, *rest: Any, **options: Any
+) -> tuple[Any, ...]:
+    batch, heads, count = (size_at(query, dim) for dim in range(3))
+    keys = size_at(key, 2)
+    found = _with_matching_layout(query, (batch, heads, count, size_at(value, -1)))
+    logsumexp = _new((batch, heads, count, 1), query, _FLOAT)
+    return (found, logsumexp, None, None, count, keys, *_states(int64), None)
+
+
+@body(_META + "meta__scaled_dot_product_fused_attention_overrideable")
+def meta__scaled_dot_product_fused_attention_overrideable(
+    query: Tensor, key: Tensor, value: Tensor, *rest: Any, **options: Any
+) -> tuple[Any, ...]:
+    """What a backend of somebody's own may be expected to answer."""
+    if len(query._sizes) not in (3, 4):
+        raise RuntimeError("query must be 3D or 4D")
+    *outer, heads, count, _ = query._sizes
+    keys = size_at(key, -2)
+    found = _with_matching_layout(query, (*query._sizes[:-1], size_at(value, -1)))
+    logsumexp = _new((*(outer or [1]), heads, count), query, _FLOAT)
+    return (found, logsumexp, None, None, count, keys, *_states(int64), None)
+
+
+@body(_META + "meta__scaled_dot_product_fused_attention_overrideable_backward")
+def meta__scaled_dot_product_fused_attention_overrideable_backward(
+    grad_out: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_bias: Tensor | None,
+    *rest: Any,
+    **options: Any,
+) -> tuple[Any, ...]:
+    of_bias = None if attn_bias is None else _like(attn_bias)
+    return _like(query), _like(key), _like(value), of_bias
+
+
+@body(_META + "meta__scaled_dot_product_attention_math_for_mps")
+def meta__scaled_dot_product_attention_math_for_mps(
+    query: Tensor, key: Tensor, value: Tensor, *rest: Any, **options: Any
+) -> tuple[Any, Any]:
+    """Batches of batches are one, and so is none."""
+    rank = len(query._sizes)
+    (batch, heads, count, _), _, (_, _, keys, size) = (
+        tuple(_of_one_batch(each)._sizes) for each in (query, key, value)
+    )
+    found, shares = (_new((batch, heads, count, columns), query) for columns in (size, keys))
+    if rank == 3:
+        return call("squeeze", found, 0), call("squeeze", shares, 0)
+    if rank > 4:
+        outer = query._sizes[:-3]
+        one, two = (call("view", each, [*outer, *each._sizes[1:]]) for each in (found, shares))
+        return one, two
+    return found, shares
+
+
+def _of_one_batch(tensor: Tensor) -> Any:
+    rank = len(tensor._sizes)
+    if rank == 3:
+        return call("unsqueeze", tensor, 0)
+    if rank <= 4:
+        return tensor
+    return call("view", tensor, [prod(tensor._sizes[:-3]), *tensor._sizes[-3:]])
+
+
+# --- whole layers -------------------------------------------------------------------------------
+
+
+@body(_META + "native_multi_head_attention_fake")
+def native_multi_head_attention_fake(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim: int,
+    num_head: int,
+    qkv_weight: Tensor,
+    qkv_bias: Tensor,
+    proj_weight: Tensor,
+    proj_bias: Tensor,
+    mask: Tensor | None = None,
+    need_weights: bool = True,
+    average_attn_weights: bool = True,
+    mask_type: int | None = None,
+) -> tuple[Any, Any]:
+    if not numel(query._sizes):
+        return _new(query._sizes, query), _new((0,), query)
+    batch, count = size_at(query, 0), size_at(query, 1)
+    output = _new((batch, count, size_at(proj_weight, 0)), query)
+    heads = () if average_attn_weights else (num_head,)
+    return output, _new((batch, *heads, count, count) if need_weights else (0,), query)
+
+
+@body(_META + "meta__transformer_encoder_layer_fwd")
+def meta__transformer_encoder_layer_fwd(src: Tensor, *rest: Any, **options: Any) -> Any:
+    return _like(src) if numel(src._sizes) else call("clone", src)
