@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from conformance.extract import _attention, _gradients, _matrices, _pools, takes
+from conformance.extract import _attention, _gradients, _matrices, _pools, _quantization, takes
 from conformance.extract._asking import (
     error_of,
     in_a_fork,
@@ -171,6 +171,7 @@ CALLS: tuple[Ask, ...] = (
         torch.zeros(1, 1, 2, 2, dtype=torch.int64),
     ),
     *_pools.CALLS,
+    *_quantization.CALLS,
     lambda dtype: A._slow_conv2d_forward(
         zeros(dtype, *IMAGE), zeros(dtype, 1, 1, 2, 2), [2, 2], None, [1, 1], [0, 0]
     ),
@@ -191,7 +192,7 @@ CALLS: tuple[Ask, ...] = (
 
 def questions() -> dict[str, Callable[[], object]]:
     """All that is asked, by what it is about."""
-    parts = (_matrices, _attention, _gradients, _pools)
+    parts = (_matrices, _attention, _gradients, _pools, _quantization)
     return HABITS | {name: ask for part in parts for name, ask in part.HABITS.items()}
 
 

@@ -1,0 +1,35 @@
+"""Questions about simulated quantization and products of low precision, for ``neural.json``: see
+:mod:`conformance.extract.neural`."""
+
+from collections.abc import Callable
+
+import torch
+
+from conformance.extract import said, takes
+
+A = torch.ops.aten
+ONE = torch.ones(1)
+ZERO = torch.zeros(1, dtype=torch.int32)
+
+
+def zero(dtype: torch.dtype) -> torch.Tensor:
+    return torch.zeros(1, dtype=dtype)
+
+
+#: Calls with switches over dtypes.
+CALLS: tuple[Callable[[torch.dtype], object], ...] = (
+    lambda dtype: A.fake_quantize_per_tensor_affine_cachemask(zero(dtype), 1.0, 0, 0, 1),
+    lambda dtype: A.fake_quantize_per_channel_affine_cachemask(zero(dtype), ONE, ZERO, 0, 0, 1),
+)
+
+HABITS: dict[str, Callable[[], object]] = {
+    "a fake quantization clamps before it has integers": lambda: (
+        torch.fake_quantize_per_tensor_affine(ONE * float("inf"), 1.0, 0, 0, 1).item() == 1
+    ),
+    "a fake quantization takes bfloat16 scales": lambda: (
+        "BFloat16" in said(lambda: torch.fake_quantize_per_channel_affine(ONE, ZERO, ZERO, 0, 0, 1))
+    ),
+    "learnable fake quantization takes bfloat16": lambda: takes(
+        lambda: A._fake_quantize_learnable_per_tensor_affine_backward(*[ONE.bfloat16()] * 4, 0, 1)
+    ),
+}
