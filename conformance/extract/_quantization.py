@@ -16,6 +16,10 @@ def zero(dtype: torch.dtype) -> torch.Tensor:
     return torch.zeros(1, dtype=dtype)
 
 
+def meta(*sizes: int) -> torch.Tensor:
+    return torch.zeros(sizes, device="meta")
+
+
 #: Calls with switches over dtypes.
 CALLS: tuple[Callable[[torch.dtype], object], ...] = (
     lambda dtype: A.fake_quantize_per_tensor_affine_cachemask(zero(dtype), 1.0, 0, 0, 1),
@@ -31,5 +35,8 @@ HABITS: dict[str, Callable[[], object]] = {
     ),
     "learnable fake quantization takes bfloat16": lambda: takes(
         lambda: A._fake_quantize_learnable_per_tensor_affine_backward(*[ONE.bfloat16()] * 4, 0, 1)
+    ),
+    "a product with bytes on meta looks at sizes": lambda: not takes(
+        lambda: A._weight_int8pack_mm(meta(1, 2), meta(1, 1).char(), meta(1))
     ),
 }
