@@ -1,4 +1,4 @@
-"""Questions about simulated quantization and products of low precision, for ``neural.json``: see
+"""Questions about simulated quantization and what stands beside it, for ``neural.json``: see
 :mod:`conformance.extract.neural`."""
 
 from collections.abc import Callable
@@ -38,5 +38,9 @@ HABITS: dict[str, Callable[[], object]] = {
     ),
     "a product with bytes on meta looks at sizes": lambda: not takes(
         lambda: A._weight_int8pack_mm(meta(1, 2), meta(1, 1).char(), meta(1))
+    ),
+    "sizes of a sparse tensor are told by name": lambda: (
+        "len(size)"
+        in said(lambda: A._validate_sparse_coo_tensor_args(torch.zeros(2, 1).long(), ONE, [2]))
     ),
 }

@@ -17,7 +17,10 @@ from mindtorch_v2.kernels import rows
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = int(DispatchKey.Meta)
-_NAMES: Final = ("aten::embedding_renorm_", "aten::put_")
+_NAMES: Final = (
+    *("aten::embedding_renorm_", "aten::put_"),
+    *("aten::_add_relu_.Tensor", "aten::_add_relu_.Scalar"),
+)
 
 
 def _self(self: Tensor, *rest: Any) -> Tensor:
