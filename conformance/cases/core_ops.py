@@ -42,6 +42,7 @@ from conformance.cases import (
     core_distances,
     core_drawn_convolutions,
     core_extremes,
+    core_fake_quantization,
     core_foreach,
     core_group_norm,
     core_histograms,
@@ -49,6 +50,7 @@ from conformance.cases import (
     core_large_numbers,
     core_last_digits,
     core_looked_at,
+    core_low_precision,
     core_margins,
     core_memory_order,
     core_misfits,
@@ -128,6 +130,8 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_compiled.texts()
     yield from core_foreach.texts(profile)
     yield from core_misfits.texts()
+    yield from core_fake_quantization.texts()
+    yield from core_low_precision.texts()
     yield from core_odd_arguments.texts()
     yield from core_odd_calls.texts(dtypes)
     yield from core_large_numbers.texts()

@@ -11,6 +11,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from mindtorch_v2.tensor.quiet import quietly
+
 _SMALL: Final = np.float32(6.1e-5)
 """Scales below are subnormal numbers of float16."""
 
@@ -60,6 +62,8 @@ def _choose(
     scale = float((np.float64(most) - np.float64(least)) / np.float64(qmax - qmin))
     if np.float32(scale) == 0 or np.isinf(np.float32(1) / np.float32(scale)):
         scale = 0.1
+    if not is_checked:  # FBGEMM keeps a float, of which the zero point is made
+        scale = float(quietly(np.float32, scale))
     if is_checked and not scale > 0:
         raise RuntimeError("quantization scale should be > 0")
     if scale < _SMALL:

@@ -98,7 +98,7 @@ def fbgemm_linear_int8_weight(
         if not is_met():
             raise RuntimeError(expected(condition))
     _CONTIGUOUS(bias)
-    raise _unpacked(packed, "fbgemm::PackBMatrix<int8_t>")
+    raise _unpacked(packed, "fbgemm::PackBMatrix<signed char>")
 
 
 @kernel(

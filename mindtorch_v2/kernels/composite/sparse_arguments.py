@@ -13,10 +13,12 @@ import numpy as np
 
 from mindtorch_v2.binding.values import layout_of_value
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.rows import add, kernel
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.views import size_at
-from mindtorch_v2.tensor.copying import value_array
+from mindtorch_v2.tensor.copying import store, value_array
+from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import CPP_LAYOUTS, DTYPES, strided
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.support import CPP_NAMES
@@ -25,6 +27,8 @@ from mindtorch_v2.tensor.tensor import Tensor
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _EXPAND: Final = OperatorHandle("aten::expand")
 _MAX: Final = OperatorHandle("aten::max.dim")
+_ITEM: Final = OperatorHandle("aten::item")
+_MIN_ALL: Final = OperatorHandle("aten::min")
 _MIN: Final = OperatorHandle("aten::min.dim")
 _VALIDATE: Final = OperatorHandle("aten::_validate_compressed_sparse_indices")
 _INDICES: Final = (DTYPES["int32"], DTYPES["int64"])
@@ -229,9 +233,7 @@ def validate_sparse_coo_tensor_args(
     if not values._sizes:
         values = _EXPAND(values, [1])
     if len(indices._sizes) != 2:
-        raise RuntimeError(
-            f"indices must be sparse_dim x nnz, but got: {_list(indices._sizes)}"
-        )
+        raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {_list(indices._sizes)}")
     if indices._layout is not strided:
         raise RuntimeError(
             "expected indices to be a dense tensor, but got indices of layout "
@@ -276,10 +278,13 @@ def _numbers(tensor: Tensor) -> list[Any]:
 
 
 def _check_coalesced(indices: Any, size: Sequence[int]) -> None:
+    """Of a single index there is no least distance, which is refused."""
     places = np.zeros(indices.shape[1], np.int64)
     for one, length in zip(indices, size, strict=False):
         places = places * length + one
-    if not bool((np.diff(places) > 0).all()):
+    distances = new_tensor((len(places) - 1,), DTYPES["int64"], Device("cpu"))
+    store(distances, np.diff(places))
+    if _ITEM(_MIN_ALL(distances)) <= 0:
         raise RuntimeError(
             "cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor"
         )

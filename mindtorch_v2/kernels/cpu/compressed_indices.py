@@ -5,6 +5,7 @@ Mirrors ``aten/src/ATen/native/sparse/ValidateCompressedIndicesCommon.h``.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -60,7 +61,7 @@ def _fail(invariant: str, words: dict[str, str]) -> RuntimeError:
 def _check_row(row: Any, plain: Any, dim: int, nnz: int, words: dict[str, str]) -> None:
     """The invariants of one batch, each element looked at for all of them before the next one."""
     first, last = row[0], row[-1]
-    for begin, end in zip(row[:-1], row[1:], strict=True):
+    for begin, end in pairwise(row):
         if first != 0:
             raise _fail("`c{long}_indices[..., 0] == 0`", words)
         if last != nnz:
@@ -104,5 +105,3 @@ def validate_compressed_sparse_indices(
     for place, row in enumerate(rows):
         part = plain.reshape(-1) if found is None else found[place]
         _check_row(row, part, dim, nnz, words)
-
-

@@ -22,9 +22,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _INT: Final = DTYPES["int32"]
 _LONG: Final = DTYPES["int64"]
-_INTEGRAL: Final = frozenset(
-    DTYPES[name] for name in ("uint8", "int8", "int16", "int32", "int64")
-)
+_INTEGRAL: Final = frozenset(DTYPES[name] for name in ("uint8", "int8", "int16", "int32", "int64"))
 _KEYS: Final = ("CPU", "Meta", "CompositeExplicitAutogradNonFunctional")
 
 
@@ -65,9 +63,7 @@ def convert_indices_from_csr_to_coo(
             f"{rank} and {rank} dimensional tensors, respectively."
         )
     count = numel(col_indices._sizes)
-    output = set_output(
-        outputs[0], (rank + 1, count), _dtype(out_int32), crow_indices._device
-    )
+    output = set_output(outputs[0], (rank + 1, count), _dtype(out_int32), crow_indices._device)
     if output.is_meta:
         return (output,)
     dispatch_over(_INTEGRAL, "convert_indices_from_csr_to_coo_cpu", crow_indices._dtype)

@@ -67,9 +67,7 @@ def addmm_dtype(
 
 @body(_DECOMPOSED + "baddbmm")
 @pw_cast_for_opmath
-def baddbmm(
-    self: Tensor, batch1: Tensor, batch2: Tensor, beta: Any = 1, alpha: Number = 1
-) -> Any:
+def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Any = 1, alpha: Number = 1) -> Any:
     """Where the dtype of the result is given, that is taken for ``beta``."""
     if is_integral(self._dtype):
         beta, alpha = int(beta), int(alpha)  # type: ignore[arg-type]
