@@ -210,3 +210,34 @@ def _with_bytes() -> Iterator[str]:
         yield f"{_A}fbgemm_linear_int8_weight(xp.ones({x}), xp.ones({weight}).char(), {rest})"
     for x, packed in product(("xp.ones(2, 3)", "xp.ones(2, 3).double()"), ("", ".byte()")):
         yield f"{_A}fbgemm_linear_fp16_weight({x}, xp.ones(4){packed}, xp.ones(1))"
+    for rows in ("[1e5, -1e6, 3.1, float('nan'), float('inf')]", "[1e5, -1e6], [3.1, 2.]"):
+        for turned in ("", ".t()"):
+            saturated = "y = xp._saturate_weight_to_fp16(x)\n(x, y)"
+            yield f"x = xp.tensor([{rows}]){turned}\n{saturated}"
+    for x in ("xp.ones(2)", "xp.ones(2, 2).double()", "xp.ones(2, 2)"):
+        yield f"xp._saturate_weight_to_fp16({x})"
+        yield f"xp.fbgemm_linear_quantize_weight({x})"
+        yield f"xp.fbgemm_linear_int8_weight({x}, *[xp.ones(2)] * 3, 1, 1, xp.ones(1))"
+    yield from _ranges()
+
+
+def _ranges() -> Iterator[str]:
+    """Those that quantize well, and rows that are kept."""
+    x = "xp.linspace(-3, 5, 8)"
+    for given in (x, f"{x}.square()", f"{x}.double()", f"{x}.view(2, 4).t()", "xp.ones(8)"):
+        for rest in ("8, 20, 0.2, 4", "5, 200, 0.16, 2", "9, 9, 0.1, 4", "-1, 9, 0.1, 4"):
+            yield f"{_A}choose_qparams_optimized({given}, {rest})"
+        yield f"{_A}_choose_qparams_per_tensor({given}, True)"
+    odd = (
+        "[0, float('nan')]",
+        "[0, float('inf')]",
+        "[0, 1e-4]",
+        "[-1e-5, 1e-4]",
+        "[1e-42, -1e-42]",
+    )
+    for values in (*odd, "[]", "[0.]", "[1j]", "[True, False]", "[-3, 4]", "[-1., -2.]"):
+        yield f"{_A}_choose_qparams_per_tensor(xp.tensor({values}), False)"
+    kinds = (".view(4, 2)", ".view(4, 2).half()", ".view(2, 4).t()", "", ".view(4, 2).cfloat()")
+    masks = ("xp.tensor([True, False, True, True])", "xp.ones(2, 2).bool()", "xp.ones(4)")
+    for kind, mask, dtype in product(kinds, (*masks, "xp.ones(3).bool()"), ("int32", "int16")):
+        yield f"{_A}_rowwise_prune({x}{kind}, {mask}, xp.{dtype})"

@@ -33,6 +33,11 @@ def _deprecated(name: str) -> None:
     warn_once(name, f"{name} {removed}")
 
 
+def _expect(condition: str, is_met: bool) -> None:
+    if not is_met:
+        raise RuntimeError(expected(condition))
+
+
 def _unpacked(packed: Tensor, kind: str) -> RuntimeError:
     """``cpp_custom_type_hack::cast`` of a tensor that holds elements."""
     wrapper = "Expected temporary cpp type wrapper"
@@ -81,22 +86,16 @@ def fbgemm_linear_int8_weight(
     _deprecated("fbgemm_linear_int8_weight_fp32_activation")
     values = _CONTIGUOUS(input)
     check_pointers(_FLOAT, values)
-    rank = len(input._sizes)
-    if rank < 2:
-        raise RuntimeError(expected("input.dim() >= 2"))
+    _expect("input.dim() >= 2", len(input._sizes) >= 2)
     inner = input._sizes[-1]
     is_float = isinstance(weight_scale, float)
     is_integer = isinstance(weight_zero_point, int) and not isinstance(weight_zero_point, bool)
-    for condition, is_met in (
-        ("weight.dim() == 2", lambda: len(weight._sizes) == 2),
-        ("K == weight.size(1)", lambda: inner == weight._sizes[1]),
-        ("bias.dim() == 1", lambda: len(bias._sizes) == 1),
-        ("bias.size(0) == N", lambda: bias._sizes[0] == weight._sizes[0]),
-        ("weight_scale.isFloatingPoint()", lambda: is_float),
-        ("weight_zero_point.isIntegral(false)", lambda: is_integer),
-    ):
-        if not is_met():
-            raise RuntimeError(expected(condition))
+    _expect("weight.dim() == 2", len(weight._sizes) == 2)
+    _expect("K == weight.size(1)", inner == weight._sizes[1])
+    _expect("bias.dim() == 1", len(bias._sizes) == 1)
+    _expect("bias.size(0) == N", bias._sizes[0] == weight._sizes[0])
+    _expect("weight_scale.isFloatingPoint()", is_float)
+    _expect("weight_zero_point.isIntegral(false)", is_integer)
     _CONTIGUOUS(bias)
     raise _unpacked(packed, "fbgemm::PackBMatrix<signed char>")
 

@@ -53,9 +53,9 @@ def _add_relu(output: Tensor | None, self: Tensor, other: Operand, alpha: Number
     store(result, kept)
     if result._dtype is dtype:
         return result
-    result = _EMPTY_LIKE(result, dtype=dtype)  # what was computed takes the reference's place
-    store(result, kept)
-    return result
+    computed: Tensor = _EMPTY_LIKE(result, dtype=dtype)  # which takes the reference's place
+    store(computed, kept)
+    return computed
 
 
 @kernel("aten::_add_relu.Tensor", "aten::_add_relu.Scalar")

@@ -131,16 +131,16 @@ def _gradients(
     least, most = bounds
     with np.errstate(all="ignore"):
         values, grad = (as_array(each, _FLOAT) for each in inputs[:2])
-        factor = quietly(np.float32, factor)
+        weight = quietly(np.float32, factor)
         quantized = integers(np.rint(places))
         inside = (least <= quantized) & (quantized <= most)
         low, high = (np.float32(each - zero_point) for each in bounds)
         kept = (np.clip(quantized, least, most) - zero_point).astype(np.float32) * scale
-        beyond = np.where(quantized < least, grad * low, grad * high) * factor
-        of_scale = grad * (kept - values) * (np.float32(1) / scale) * factor
+        beyond = np.where(quantized < least, grad * low, grad * high) * weight
+        of_scale = grad * (kept - values) * (np.float32(1) / scale) * weight
         store(outputs[0], grad * inside.astype(np.float32))
         store(outputs[1], np.where(inside, of_scale, beyond))
-        store(outputs[2], np.where(inside, np.float32(0), -grad * scale * factor))
+        store(outputs[2], np.where(inside, np.float32(0), -grad * scale * weight))
     return outputs
 
 
