@@ -46,4 +46,7 @@ HABITS: dict[str, Callable[[], object]] = {
     "a product with bytes takes rows apart": lambda: takes(
         lambda: A._weight_int8pack_mm(torch.ones(2, 4)[:, :2], torch.ones(1, 2).char(), ONE)
     ),
+    "choose_qparams_optimized looks at the dtype first": lambda: (
+        "Float" in said(lambda: A.choose_qparams_optimized(ONE.double(), 9, 1, 0.5, 2))
+    ),
 }

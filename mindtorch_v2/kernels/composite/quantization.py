@@ -16,7 +16,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.quantization_params import choose_quantization_params
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.switches import ALL_TYPES, HALVES, dispatch_over
+from mindtorch_v2.kernels.switches import ALL_TYPES, HABITS, HALVES, dispatch_over
 from mindtorch_v2.kernels.views import size_at
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import DTYPES
@@ -29,6 +29,7 @@ from mindtorch_v2.warn import warn
 _IMPLICIT: Final = "CompositeImplicitAutograd"
 _BOOL: Final = DTYPES["bool"]
 _FLOAT: Final = DTYPES["float32"]
+_LOOKS_AT_DTYPE_FIRST: Final = HABITS["choose_qparams_optimized looks at the dtype first"]
 _LARGEST_HALF: Final = np.float32(65504)
 
 _CONTIGUOUS: Final = OperatorHandle("aten::contiguous")
@@ -91,6 +92,8 @@ def _narrowed(values: Array, ends: tuple[Any, Any], step: Any, threshold: Any, b
 def choose_qparams_optimized(
     input: Tensor, numel_: int, n_bins: int, ratio: float, bit_width: int
 ) -> tuple[Tensor, Tensor]:
+    if _LOOKS_AT_DTYPE_FIRST:
+        check_pointers(_FLOAT, input)
     if not 0 <= numel_ <= numel(input._sizes):
         raise RuntimeError("numel is out of the bound of input tensor")
     check_pointers(_FLOAT, input)
