@@ -70,7 +70,12 @@ _OBSERVED: Final = (
     *("xp.tensor([1.]).double(), xp.tensor([1.])", "xp.ones(2), xp.ones(3)"),
 )
 _SWITCHES: Final = ("[1]), xp.tensor([1])", "[0]), xp.tensor([1])", "[1.]), xp.tensor([0])")
-_OBSERVERS: Final = ("0.01, 0, 255, -1", "0.01, -128, 127, 0, False, True", "0.1, 0, 15, 2")
+_OBSERVERS: Final = (
+    "0.01, 0, 255, -1",
+    "0.01, -128, 127, 0, False, True",
+    "0.1, 0, 15, 2",
+    "1., 0, 15, 0, False, True",
+)
 _BY_ROW: Final = ("True, True", "True, False")
 _OF_ROWS: Final = (
     *(_X, "xp.linspace(-3, 5, 8).view(4, 2, 1)", "xp.linspace(-3, 5, 8)", "xp.ones(2, 2).double()"),
