@@ -44,6 +44,7 @@ from conformance.cases import (
     core_distances,
     core_drawn_convolutions,
     core_extremes,
+    core_fake_quantization,
     core_foreach,
     core_group_norm,
     core_histograms,
@@ -52,6 +53,7 @@ from conformance.cases import (
     core_last_digits,
     core_looked_at,
     core_made_of_few,
+    core_low_precision,
     core_margins,
     core_memory_order,
     core_misfits,
@@ -140,6 +142,8 @@ def texts(profile: Profile) -> Iterator[Text]:
     yield from core_optim.texts()
     yield from core_samples.texts()
     yield from core_made_of_few.texts()
+    yield from core_fake_quantization.texts()
+    yield from core_low_precision.texts()
     yield from core_odd_arguments.texts()
     yield from core_odd_calls.texts(dtypes)
     yield from core_large_numbers.texts()

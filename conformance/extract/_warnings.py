@@ -13,7 +13,7 @@ import numpy
 import torch
 from torch import _C as C
 
-from conformance.extract import ExtractionError
+from conformance.extract import ExtractionError, takes
 
 TRIGGERED = re.compile(r"\(Triggered internally at (\S+:\d+)\.\)$")
 
@@ -318,6 +318,18 @@ WARNINGS: dict[str, Callable[[], object]] = {
     "_aminmax_all": lambda: torch._aminmax(torch.ones(1)),
     "_scaled_dot_product_attention_math": lambda: torch._scaled_dot_product_attention_math(
         *[torch.ones(1, 1)] * 3, None, 0.5, False, torch.ones(1, 1, dtype=torch.bool)
+    ),
+    "HandleWeightsSaturation": lambda: torch._saturate_weight_to_fp16(torch.full((1, 1), 1e5)),
+    "fbgemm_linear_quantize_weight": lambda: (
+        C._VariableFunctions.fbgemm_linear_quantize_weight(torch.ones(1, 1))
+    ),
+    "fbgemm_linear_int8_weight_fp32_activation": lambda: takes(
+        lambda: C._VariableFunctions.fbgemm_linear_int8_weight(
+            *[torch.ones(1)] * 4, 1, 1, torch.ones(1)
+        )
+    ),
+    "fbgemm_linear_fp16_weight_fp32_activation": lambda: takes(
+        lambda: C._VariableFunctions.fbgemm_linear_fp16_weight(*[torch.ones(1)] * 3)
     ),
     "warn_backwards": lambda: torch.ops.aten._test_warn_in_autograd(
         torch.ones(1, requires_grad=True)

@@ -339,6 +339,12 @@ ASSERTS: dict[str, Callable[[], object]] = {
         torch.ops.aten.floor_divide_.Tensor(None, torch.ones(1))
     ),
     "checkInvariants": lambda: stale_table(),
+    "add_relu_impl": lambda: torch.ops.aten._add_relu.Tensor(*[torch.ones(1).half()] * 2),
+    "convert_indices_from_csr_to_coo_cpu": lambda: (
+        torch.ops.aten._convert_indices_from_csr_to_coo.out(
+            torch.tensor([0, 2]), torch.tensor([0, 1]), out=torch.zeros(2, 2).long().t()
+        )
+    ),
     "OperatorEntry.schema": lambda: without_schema(lambda handle: handle.schema()),
     "OperatorEntry.debug": lambda: without_schema(lambda handle: handle.debug()),
     "OperatorEntry.reportError": lambda: call_unreported(),

@@ -27,6 +27,7 @@ from conformance.extract import (
 from conformance.extract import _attention, _gradients, _matrices, _pools, _samples, takes
 from conformance.extract import _attention, _gradients, _matrices, _pools, _recurrent, takes
 from conformance.extract import _attention, _gradients, _matrices, _pools, _weights, takes
+from conformance.extract import _attention, _gradients, _matrices, _pools, _quantization, takes
 from conformance.extract._asking import (
     error_of,
     in_a_fork,
@@ -182,6 +183,7 @@ CALLS: tuple[Ask, ...] = (
         torch.zeros(1, 1, 2, 2, dtype=torch.int64),
     ),
     *_pools.CALLS,
+    *_quantization.CALLS,
     lambda dtype: A._slow_conv2d_forward(
         zeros(dtype, *IMAGE), zeros(dtype, 1, 1, 2, 2), [2, 2], None, [1, 1], [0, 0]
     ),
@@ -206,6 +208,7 @@ def questions() -> dict[str, Callable[[], object]]:
     parts = (_matrices, _attention, _gradients, _pools, _samples)
     parts = (_matrices, _attention, _gradients, _pools, _recurrent)
     parts = (_matrices, _attention, _gradients, _pools, _weights)
+    parts = (_matrices, _attention, _gradients, _pools, _quantization)
     return HABITS | {name: ask for part in parts for name, ask in part.HABITS.items()}
 
 

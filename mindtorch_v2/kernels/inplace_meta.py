@@ -22,6 +22,9 @@ _NAMES: Final = (
     *("aten::copy_sparse_to_sparse_", "aten::resize_as_sparse_", "aten::sparse_resize_and_clear_"),
 )
 _NAMES: Final = ("aten::_amp_update_scale_", "aten::embedding_renorm_", "aten::put_")
+    *("aten::embedding_renorm_", "aten::put_"),
+    *("aten::_add_relu_.Tensor", "aten::_add_relu_.Scalar"),
+)
 
 
 def _self(self: Tensor, *rest: Any) -> Tensor:
