@@ -22,12 +22,12 @@ from conformance.extract import (
     _losses,
     _matrices,
     _pools,
+    _quantization,
+    _recurrent,
+    _samples,
+    _weights,
     takes,
 )
-from conformance.extract import _attention, _gradients, _matrices, _pools, _samples, takes
-from conformance.extract import _attention, _gradients, _matrices, _pools, _recurrent, takes
-from conformance.extract import _attention, _gradients, _matrices, _pools, _weights, takes
-from conformance.extract import _attention, _gradients, _matrices, _pools, _quantization, takes
 from conformance.extract._asking import (
     error_of,
     in_a_fork,
@@ -204,11 +204,10 @@ CALLS: tuple[Ask, ...] = (
 
 def questions() -> dict[str, Callable[[], object]]:
     """All that is asked, by what it is about."""
-    parts = (_matrices, _attention, _gradients, _pools, _losses, _convolutions)
-    parts = (_matrices, _attention, _gradients, _pools, _samples)
-    parts = (_matrices, _attention, _gradients, _pools, _recurrent)
-    parts = (_matrices, _attention, _gradients, _pools, _weights)
-    parts = (_matrices, _attention, _gradients, _pools, _quantization)
+    parts = (
+        *(_matrices, _attention, _gradients, _pools, _losses, _convolutions),
+        *(_samples, _recurrent, _weights, _quantization),
+    )
     return HABITS | {name: ask for part in parts for name, ask in part.HABITS.items()}
 
 

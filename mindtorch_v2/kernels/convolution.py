@@ -252,15 +252,6 @@ def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *settings: A
     return _BACKEND(input, weight, bias, *settings, False, False, True, True)
 
 
-@kernel("aten::_convolution.deprecated", key="CompositeImplicitAutograd")
-def convolution_deprecated(
-    input: Tensor, weight: Tensor, bias: Tensor | None, *settings: Any
-) -> Any:
-    """Without the last setting, which is then that of the whole process."""
-    return _BACKEND(input, weight, bias, *settings, True)
-
-
-@kernel("aten::_convolution", "aten::convolution", key="Meta")
 @kernel("aten::_convolution", key="CompositeExplicitAutograd")
 def _convolution_by_backend(
     input: Tensor, weight: Tensor, bias: Tensor | None, *settings: Any

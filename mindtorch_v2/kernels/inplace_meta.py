@@ -18,12 +18,10 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = int(DispatchKey.Meta)
 _NAMES: Final = (
-    *("aten::embedding_renorm_", "aten::put_", "aten::_coalesced_", "aten::sparse_resize_"),
-    *("aten::copy_sparse_to_sparse_", "aten::resize_as_sparse_", "aten::sparse_resize_and_clear_"),
-)
-_NAMES: Final = ("aten::_amp_update_scale_", "aten::embedding_renorm_", "aten::put_")
-    *("aten::embedding_renorm_", "aten::put_"),
-    *("aten::_add_relu_.Tensor", "aten::_add_relu_.Scalar"),
+    *("aten::_add_relu_.Scalar", "aten::_add_relu_.Tensor", "aten::_amp_update_scale_"),
+    *("aten::_coalesced_", "aten::copy_sparse_to_sparse_", "aten::embedding_renorm_"),
+    *("aten::put_", "aten::resize_as_sparse_", "aten::sparse_resize_"),
+    "aten::sparse_resize_and_clear_",
 )
 
 

@@ -17,10 +17,8 @@ from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import (
     assertion,
     get_computation_dtype,
-    suggest_memory_format,
 )
 from mindtorch_v2.kernels.views import size_at
-from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
@@ -45,19 +43,6 @@ def linear_backward(
 @body(_META + "meta_masked_scatter_backward")
 def meta_masked_scatter_backward(self: Tensor, mask: Tensor, sizes: Sequence[int]) -> Tensor:
     return _new(self, *sizes)
-
-
-@body("torch._decomp.decompositions.resize_as")
-def resize_as(self: Tensor, other: Tensor, memory_format: Any = None) -> Any:
-    wanted = CONTIGUOUS if memory_format is None else memory_format
-    if wanted is MEMORY_FORMATS["preserve_format"]:
-        wanted = suggest_memory_format(other)
-    return call("resize", self, list(other._sizes), memory_format=wanted)
-
-
-@body(_META + "meta__masked_scale")
-def meta__masked_scale(self: Tensor, mask: Tensor, scale: float) -> Any:
-    return call("to", _new(self, *self._sizes), memory_format=suggest_memory_format(self))
 
 
 @body(_META + "meta__jagged_to_padded_dense_forward")

@@ -25,7 +25,6 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
-from mindtorch_v2.tensor.geometry import suggest_memory_format
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
@@ -181,15 +180,3 @@ def meta_index_reduce_(
     self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     return self
-
-
-@body(_META + "meta__masked_scale")
-def meta_masked_scale(self: Tensor, mask: Tensor, scale: float) -> Any:
-    made = _NEW_EMPTY(self, self._sizes)
-    wanted = suggest_memory_format(self._sizes, self._strides)
-    return _TO(made, made._dtype, memory_format=wanted)
-
-
-@body(_META + "meta_masked_scatter_backward")
-def meta_masked_scatter_backward(self: Tensor, mask: Tensor, sizes: Sequence[int]) -> Any:
-    return _NEW_EMPTY(self, sizes)

@@ -86,11 +86,8 @@ def meta_bmm(self: Tensor, mat2: Tensor) -> Tensor:
 _ADD: Final = OperatorHandle("aten::add.Tensor")
 _MM: Final = OperatorHandle("aten::mm")
 _EXPAND: Final = OperatorHandle("aten::expand")
-_GELU: Final = OperatorHandle("aten::gelu")
-_RELU: Final = OperatorHandle("aten::relu")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
 _MV: Final = OperatorHandle("aten::mv")
-_RELU: Final = OperatorHandle("aten::relu")
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 
 
@@ -100,22 +97,6 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Number = 1, alpha: Num
         beta, alpha = int(beta), int(alpha)  # type: ignore[arg-type]
     product = _MUL(_MM(mat1, mat2), alpha)
     return _added(self, product, beta)
-
-
-@body(_DECOMPOSED + "_addmm_activation")
-def addmm_activation(
-def _addmm_activation(
-    self: Tensor,
-    mat1: Tensor,
-    mat2: Tensor,
-    beta: Number = 1,
-    alpha: Number = 1,
-    use_gelu: bool = False,
-) -> Any:
-    activate = _GELU if use_gelu else _RELU
-    return activate(addmm(self, mat1, mat2, beta, alpha))
-    found = addmm(self, mat1, mat2, beta, alpha)
-    return _GELU(found) if use_gelu else _RELU(found)
 
 
 @body(_DECOMPOSED + "addmv")
