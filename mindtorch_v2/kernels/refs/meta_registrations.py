@@ -28,8 +28,6 @@ from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
-_NEW_EMPTY: Final = OperatorHandle("aten::new_empty")
-_TO: Final = OperatorHandle("aten::to.dtype")
 _RESIZE_OUTPUT_: Final = OperatorHandle("aten::_resize_output_")
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
