@@ -17,7 +17,7 @@ from mindtorch_v2.binding.python.parser import ArgParser
 from mindtorch_v2.binding.values import dtype_of_value
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.kernels.autocast import STATE, clear_cache
+from mindtorch_v2.kernels.wrapping.autocast import STATE, clear_cache
 from mindtorch_v2.tensor.device import EXTENSION_DEVICE, Device
 from mindtorch_v2.tensor.dtype import DTYPES
 

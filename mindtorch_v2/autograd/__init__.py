@@ -2,7 +2,7 @@
 
 The public names; the mechanism is in the modules.  A reading order: :mod:`node`, :mod:`variable`,
 :mod:`saved_variable`, :mod:`formula`, :mod:`generated`, :mod:`basic_ops`, :mod:`engine`, then
-:mod:`mindtorch_v2.kernels.variable_type`, where operators are recorded.
+:mod:`mindtorch_v2.kernels.wrapping.variable_type`, where operators are recorded.
 """
 
 from mindtorch_v2.autograd import forward_ad, function, grad_mode, graph

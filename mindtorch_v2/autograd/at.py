@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from mindtorch_v2.binding.operators import Call, Operator, Packet, find_packet, takes_numbers
-from mindtorch_v2.kernels.promotion import Operand, number_dtype
+from mindtorch_v2.kernels.elementwise.promotion import Operand, number_dtype
 from mindtorch_v2.tensor import geometry
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import (

@@ -31,7 +31,7 @@ from mindtorch_v2.binding.python.type_names import type_name
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import functionality_bit
-from mindtorch_v2.kernels.broadcasting import is_expandable_to
+from mindtorch_v2.kernels.elementwise.broadcasting import is_expandable_to
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.dtype import DType, Layout, sparse_compressed, sparse_coo, strided
 from mindtorch_v2.tensor.geometry import is_non_overlapping_and_dense

@@ -199,7 +199,7 @@ def _math_bit(key: int, name: str, is_set: Callable[[Tensor], bool]) -> Fallback
     to one of them is copied back."""
 
     def run(call: Call, keyset: int) -> Any:
-        from mindtorch_v2.kernels.filling import COPY  # both stand on this package
+        from mindtorch_v2.kernels.factories.filling import COPY  # both stand on this package
         from mindtorch_v2.kernels.outputs import resize_output
 
         schema = call.operator.schema
@@ -243,7 +243,7 @@ def _math_bit(key: int, name: str, is_set: Callable[[Tensor], bool]) -> Fallback
 
 def _zero_tensor(call: Call, keyset: int) -> Any:
     """``zeroTensorFallback``: the kernel sees zeros in place of tensors that store none."""
-    from mindtorch_v2.kernels.zero_tensor import materialised  # stands on this package
+    from mindtorch_v2.kernels.elementwise.zero_tensor import materialised  # stands on this package
 
     schema = call.operator.schema
     if _is_write(schema, "ZeroTensorFallback", "ZeroTensor fallback") is False:

@@ -29,7 +29,7 @@ from mindtorch_v2.functionalize.wrapper import (
     wrapper_of,
 )
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.setting import check_set_storage
+from mindtorch_v2.kernels.views.setting import check_set_storage
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.plain import forget
 from mindtorch_v2.tensor.tensor import Tensor

@@ -25,9 +25,9 @@ from mindtorch_v2.functionalize.wrapper import (
     synced_value,
     to_functional_tensor,
 )
-from mindtorch_v2.kernels.filling import check_broadcast
+from mindtorch_v2.kernels.elementwise.promotion import can_cast
+from mindtorch_v2.kernels.factories.filling import check_broadcast
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.schema.function_schema import Argument, FunctionSchema
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor

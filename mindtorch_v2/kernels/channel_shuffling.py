@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mindtorch_v2.autograd.at import suggest_memory_format
+from mindtorch_v2.kernels.elementwise.promotion import BOOL
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import (
     ALL_TYPES,
@@ -18,7 +18,7 @@ from mindtorch_v2.kernels.switches import (
     HALVES,
     dispatch_over,
 )
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import CHANNELS_LAST, numel
 from mindtorch_v2.tensor.tensor import Tensor

@@ -17,8 +17,8 @@ from mindtorch_v2.binding.operators import Call, Operator
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, BELOW_INPLACE_OR_VIEW, intersection
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.inplace_or_view import creation_meta
-from mindtorch_v2.kernels.variable_type import AFTER_AUTOGRAD, unpack
+from mindtorch_v2.kernels.wrapping.inplace_or_view import creation_meta
+from mindtorch_v2.kernels.wrapping.variable_type import AFTER_AUTOGRAD, unpack
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.tensor import Tensor
 

@@ -10,14 +10,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.elementwise.promotion import can_cast, result_type
+from mindtorch_v2.kernels.elementwise.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output, set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_overlap
-from mindtorch_v2.kernels.promotion import can_cast, result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
 from mindtorch_v2.kernels.switches import dispatch
-from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType, memory_format
 from mindtorch_v2.tensor.experimental import warn_of_copy

@@ -13,14 +13,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.elementwise.broadcasting import infer_size
+from mindtorch_v2.kernels.elementwise.promotion import can_cast
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
-from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import COMPLEX_TYPES, FLOATING_TYPES, HABITS
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.linalg_error import _LinAlgError
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.copying import store, value_array

@@ -9,11 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mindtorch_v2.kernels.broadcasting import infer_size
-from mindtorch_v2.kernels.factories import given_options, made_empty
+from mindtorch_v2.kernels.elementwise.broadcasting import infer_size
+from mindtorch_v2.kernels.factories.factories import given_options, made_empty
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output, set_sizes
-from mindtorch_v2.kernels.random import check_continuous, check_std, contiguous_like, randn_on_meta
+from mindtorch_v2.kernels.randomness.random import (
+    check_continuous,
+    check_std,
+    contiguous_like,
+    randn_on_meta,
+)
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import value_array

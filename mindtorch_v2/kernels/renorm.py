@@ -10,11 +10,11 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.binding.convert import enum_value
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
+from mindtorch_v2.kernels.elementwise.promotion import Number, to_opmath
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_partial_overlap
-from mindtorch_v2.kernels.pointwise import as_array, rounded
-from mindtorch_v2.kernels.promotion import Number, to_opmath
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structured
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.geometry import wrap_dim

@@ -13,14 +13,14 @@ import numpy as np
 
 from mindtorch_v2.kernels.cpu.along_dim import check_overlaps, for_each_row, write_chosen
 from mindtorch_v2.kernels.dtypes import HABITS
-from mindtorch_v2.kernels.filling import copy_
+from mindtorch_v2.kernels.elementwise.tensor_iterator import is_standing_for_cpu
+from mindtorch_v2.kernels.factories.filling import copy_
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.libstdcxx import Before, nth_element, partial_sort, sort
 from mindtorch_v2.kernels.outputs import new_tensor, set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, prologue, structured
-from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits, value_array
 from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array

@@ -62,7 +62,7 @@ def _with_short_way(
     kernel: partial[Any], function: Structured, *, in_place: bool = False
 ) -> partial[Any]:
     """The kernel, with what its function has for plain calls: see
-    :mod:`~mindtorch_v2.kernels.plain`."""
+    :mod:`~mindtorch_v2.kernels.elementwise.plain`."""
     make = getattr(function, "short_way", None)
     if make is not None:
         kernel.short_way = make(in_place=in_place)  # type: ignore[attr-defined]

@@ -31,6 +31,8 @@ from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import Native, Provider
 from mindtorch_v2.functionalize.mutations import functional_arguments
 from mindtorch_v2.kernels import rows, structured
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, check_can_cast
+from mindtorch_v2.kernels.elementwise.tensor_iterator import standing_for_cpu
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_sizes
 from mindtorch_v2.kernels.overlap import (
     assert_no_internal_overlap,
@@ -38,9 +40,7 @@ from mindtorch_v2.kernels.overlap import (
     may_overlap_itself,
     share_memory,
 )
-from mindtorch_v2.kernels.promotion import BOOL, check_can_cast
 from mindtorch_v2.kernels.refused import Refused, listening, refused
-from mindtorch_v2.kernels.tensor_iterator import standing_for_cpu
 from mindtorch_v2.tensor.copying import (
     copy_values,
     raw_array,

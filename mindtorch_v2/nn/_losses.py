@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from mindtorch_v2.autograd.grad_mode import no_grad
 from mindtorch_v2.binding.python.bindings import FUNCTIONS
-from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.elementwise.broadcasting import infer_size
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.nn._overriding import level_of_caller, overridable
 from mindtorch_v2.nn._reduction import NUMBERS, chosen, chosen_enum, get_enum

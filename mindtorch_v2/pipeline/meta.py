@@ -21,10 +21,10 @@ from mindtorch_v2.dispatch.keyset import functionality_bit, highest_priority_typ
 from mindtorch_v2.dispatch.operator_entry import Plan
 from mindtorch_v2.dispatch.unboxing import REFUSES_UNSIGNED, is_unsigned
 from mindtorch_v2.kernels import rows
+from mindtorch_v2.kernels.elementwise.tensor_iterator import standing_for_cpu
 from mindtorch_v2.kernels.handle import PassedOn
-from mindtorch_v2.kernels.inplace_or_view import inplace_or_view, makes_views, with_written
 from mindtorch_v2.kernels.structured import is_structured
-from mindtorch_v2.kernels.tensor_iterator import standing_for_cpu
+from mindtorch_v2.kernels.wrapping.inplace_or_view import inplace_or_view, makes_views, with_written
 from mindtorch_v2.pipeline.rehearsal import (
     StateNeededError,
     rehearse,

@@ -17,7 +17,7 @@ from mindtorch_v2.dispatch.calls import Target
 from mindtorch_v2.dispatch.dispatcher import DISPATCHER
 from mindtorch_v2.dispatch.keyset import BELOW_INPLACE_OR_VIEW, highest_priority_type_id
 from mindtorch_v2.dispatch.operator_entry import Plan
-from mindtorch_v2.kernels.inplace_or_view import make_views
+from mindtorch_v2.kernels.wrapping.inplace_or_view import make_views
 from mindtorch_v2.pipeline.meta import Forecast, Planned, Recipe, like, nbytes_of, put_into
 from mindtorch_v2.tensor.autograd_meta import CreationMeta
 from mindtorch_v2.tensor.generator import Generator

@@ -1,7 +1,7 @@
 """Views: tensors that share a storage with another, and where their elements lie in it.
 
 What is here needs no operator: elements as C++ and storages reach them, and the geometry that
-:mod:`mindtorch_v2.kernels.reshaping` asks for.  ``Tensor._as_view`` makes the view.
+:mod:`mindtorch_v2.kernels.views.reshaping` asks for.  ``Tensor._as_view`` makes the view.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ from mindtorch_v2.dispatch.native import NONE
 from mindtorch_v2.kernels import rows
 from mindtorch_v2.kernels.cpu.functions.error_function import erf
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
-from mindtorch_v2.kernels.promotion import Operand, result_type
+from mindtorch_v2.kernels.elementwise.promotion import Operand, result_type
+from mindtorch_v2.kernels.elementwise.tensor_iterator import BINARY_OP, TensorIterator
 from mindtorch_v2.kernels.refs import find
 from mindtorch_v2.kernels.refs.common import broadcast_shapes, elementwise_dtypes
-from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TensorIterator
 from mindtorch_v2.tensor.dtype import DTYPES
 
 CPU, META = int(DispatchKey.CPU), int(DispatchKey.Meta)

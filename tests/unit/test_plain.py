@@ -18,9 +18,9 @@ import mindtorch_v2 as xp
 from mindtorch_v2.binding.unboxed import UNUSUAL
 from mindtorch_v2.dispatch import native, tls
 from mindtorch_v2.dispatch.key import DispatchKey
-from mindtorch_v2.kernels import views
-from mindtorch_v2.kernels.pointwise import Pointwise
-from mindtorch_v2.kernels.short_way import short_way_of
+from mindtorch_v2.kernels.elementwise.pointwise import Pointwise
+from mindtorch_v2.kernels.elementwise.short_way import short_way_of
+from mindtorch_v2.kernels.views.strided import strided as views
 from mindtorch_v2.tensor.plain import KEYS
 from mindtorch_v2.tensor.quiet import quietly
 

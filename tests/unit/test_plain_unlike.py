@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import mindtorch_v2 as xp
-from mindtorch_v2.kernels.pointwise import Pointwise
+from mindtorch_v2.kernels.elementwise.pointwise import Pointwise
 
 _OFTEN = 12
 

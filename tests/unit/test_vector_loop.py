@@ -7,8 +7,8 @@ import pytest
 
 import mindtorch_v2 as torch
 from mindtorch_v2 import Tensor
-from mindtorch_v2.kernels.tensor_iterator import UNARY_OP, TensorIterator
-from mindtorch_v2.kernels.vector_loop import in_vectors
+from mindtorch_v2.kernels.elementwise.tensor_iterator import UNARY_OP, TensorIterator
+from mindtorch_v2.kernels.elementwise.vector_loop import in_vectors
 
 ROW = torch.zeros(40)
 HALVES = torch.zeros(40, dtype=torch.float16)

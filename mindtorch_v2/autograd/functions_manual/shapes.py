@@ -217,7 +217,7 @@ def masked_select_backward(grad: Any, input: Any, mask: Any) -> Any:
 
 
 def _broadcast(one: Any, two: Any) -> list[int]:
-    from mindtorch_v2.kernels.broadcasting import infer_size
+    from mindtorch_v2.kernels.elementwise.broadcasting import infer_size
 
     return list(infer_size(one._sizes, two._sizes))
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from mindtorch_v2.kernels.elementwise.promotion import Number, to_opmath
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number, to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.values import dtype_of_value, layout_of_value
-from mindtorch_v2.kernels.factories import empty
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, Number
+from mindtorch_v2.kernels.factories.factories import empty
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.overlap import has_internal_overlap
-from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.messages import METADATA, internal_assert
 from mindtorch_v2.tensor.device import Device

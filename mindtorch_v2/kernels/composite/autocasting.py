@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
-from mindtorch_v2.kernels.conversions import to_dtype
+from mindtorch_v2.kernels.factories.conversions import to_dtype
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.tensor import Tensor

@@ -13,7 +13,7 @@ from mindtorch_v2.autograd.operators import add
 from mindtorch_v2.kernels.composite.einsum import sumproduct_pair
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.geometry import dim_list, numel
 from mindtorch_v2.tensor.support import TYPE_NAMES
 from mindtorch_v2.tensor.tensor import Tensor

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from mindtorch_v2.binding.values import dtype_of_value
 from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.elementwise.promotion import BOOL
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.geometry import numel

@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.elementwise.pointwise import as_array
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, result_type
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.pointwise import as_array
-from mindtorch_v2.kernels.promotion import BOOL, result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.default_dtype import get_default_dtype

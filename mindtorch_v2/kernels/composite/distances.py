@@ -10,10 +10,10 @@ from typing import Any, Final
 from mindtorch_v2.autograd.at import TensorOptions, call
 from mindtorch_v2.autograd.grad_mode import no_grad
 from mindtorch_v2.autograd.operators import add, div, mul, sub
-from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.cpu.distances import cdist_impl, check_columns, is_by_product
+from mindtorch_v2.kernels.elementwise.broadcasting import infer_size
+from mindtorch_v2.kernels.elementwise.promotion import Number, result_type
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number, result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from math import sqrt
 from typing import Any, Final, NamedTuple
 
+from mindtorch_v2.kernels.elementwise.promotion import BOOL
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.rows import add, kernel
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, REAL_OF_COMPLEX

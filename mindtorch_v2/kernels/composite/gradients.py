@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
+from mindtorch_v2.kernels.elementwise.promotion import Number
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.geometry import dim_list, wrap_dim
 from mindtorch_v2.tensor.support import worded

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, Number
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.support import worded
 from mindtorch_v2.tensor.tensor import Tensor

@@ -10,8 +10,8 @@ from math import prod
 from typing import Any, Final
 
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.elementwise.broadcasting import infer_size
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output
 from mindtorch_v2.kernels.rows import kernel

@@ -16,6 +16,7 @@ import numpy as np
 from mindtorch_v2.kernels.cpu.moments import real_value_type
 from mindtorch_v2.kernels.cpu.norms import check_dtype
 from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
+from mindtorch_v2.kernels.elementwise.promotion import Number, dtype_numbered
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import (
     check_castable,
@@ -25,7 +26,6 @@ from mindtorch_v2.kernels.linear_algebra import (
     check_square,
 )
 from mindtorch_v2.kernels.outputs import resize_output
-from mindtorch_v2.kernels.promotion import Number, dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import DTYPES, strided

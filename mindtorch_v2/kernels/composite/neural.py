@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.cpu.losses import MEAN, NONE, SUM
+from mindtorch_v2.kernels.elementwise.broadcasting import infer_size
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor

@@ -14,7 +14,7 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.cpu.onednn import has_avx512, is_found, multiplies_halves
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.dtype import DTYPES, strided
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor

@@ -13,7 +13,7 @@ import numpy as np
 from mindtorch_v2.autograd.at import TensorOptions, call
 from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import int64

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindtorch_v2.autograd.at import suggest_memory_format
+from mindtorch_v2.kernels.elementwise.promotion import Number
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.support import worded

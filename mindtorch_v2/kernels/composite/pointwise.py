@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.dtypes import check_implemented
+from mindtorch_v2.kernels.elementwise.broadcasting import infer_size
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, Number, Operand, result_type
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.copying import copy_values
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType

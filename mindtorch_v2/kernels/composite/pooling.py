@@ -15,9 +15,9 @@ from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.cpu.pools.pooling import pooled
 from mindtorch_v2.kernels.cpu.pools.windows import Window
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, HALVES, dispatch_over
 from mindtorch_v2.tensor.copying import store

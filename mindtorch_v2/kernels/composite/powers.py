@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from mindtorch_v2.kernels.cpu.special import scale
 from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.elementwise.promotion import Number, Operand, float_of
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number, Operand, float_of
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.scalars import is_integral

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from mindtorch_v2.kernels.cpu.reductions import nansum_out, reduced_dims
 from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.elementwise.promotion import can_cast, dtype_numbered, float_of
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import can_cast, dtype_numbered, float_of
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.tensor.dtype import int64

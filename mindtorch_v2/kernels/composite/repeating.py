@@ -12,16 +12,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.elementwise.broadcasting import infer_size
+from mindtorch_v2.kernels.elementwise.promotion import can_cast
 from mindtorch_v2.kernels.formatting import printed
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.kernels.switches import dispatch
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.geometry import check_size_nonnegative, numel, wrap_dim

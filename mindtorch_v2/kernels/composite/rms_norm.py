@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.cpu.normalization import check_layer_norm_inputs
+from mindtorch_v2.kernels.elementwise.pointwise import element
+from mindtorch_v2.kernels.elementwise.promotion import to_opmath
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.pointwise import element
-from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import (
     COMPLEX_TYPES,

@@ -12,7 +12,7 @@ from mindtorch_v2.kernels.composite.spectral import halved
 from mindtorch_v2.kernels.cpu.spectral import BY_N, BY_ROOT_N, NONE
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.messages import WARNING_TEXTS
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import numel

@@ -9,9 +9,9 @@ import math
 from typing import Any, Final
 
 from mindtorch_v2.kernels.dtypes import check_supported
+from mindtorch_v2.kernels.elementwise.promotion import check_can_cast
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output
-from mindtorch_v2.kernels.promotion import check_can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.default_dtype import get_default_dtype

@@ -13,7 +13,7 @@ from mindtorch_v2.autograd.operators import div, mul, sub
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.geometry import is_contiguous
 from mindtorch_v2.tensor.tensor import Tensor

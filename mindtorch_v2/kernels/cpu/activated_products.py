@@ -9,8 +9,8 @@ from typing import Final
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.products import addmm
+from mindtorch_v2.kernels.elementwise.promotion import Number
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.tensor.tensor import Tensor
 

@@ -22,10 +22,16 @@ from mindtorch_v2.kernels.cpu.onednn import gelu as onednn_gelu
 from mindtorch_v2.kernels.cpu.onednn import gelu_derivative as onednn_gelu_derivative
 from mindtorch_v2.kernels.cpu.onednn import has_avx512
 from mindtorch_v2.kernels.dtypes import check_supported
-from mindtorch_v2.kernels.pointwise import Pointwise, element, opmath_element, pointwise, rounded
-from mindtorch_v2.kernels.promotion import Number, to_opmath
+from mindtorch_v2.kernels.elementwise.pointwise import (
+    Pointwise,
+    element,
+    opmath_element,
+    pointwise,
+    rounded,
+)
+from mindtorch_v2.kernels.elementwise.promotion import Number, to_opmath
+from mindtorch_v2.kernels.elementwise.tensor_iterator import BINARY_OP, UNARY_OP, TensorIterator
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, UNARY_OP, TensorIterator
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import is_contiguous, numel

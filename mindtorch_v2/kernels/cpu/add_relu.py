@@ -10,13 +10,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, element
+from mindtorch_v2.kernels.elementwise.promotion import Number, Operand
+from mindtorch_v2.kernels.elementwise.tensor_iterator import BINARY_OP, TensorIterator
+from mindtorch_v2.kernels.elementwise.vector_loop import in_vectors
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.pointwise import as_array, element
-from mindtorch_v2.kernels.promotion import Number, Operand
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import ALL_TYPES, dispatch_over
-from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TensorIterator
-from mindtorch_v2.kernels.vector_loop import in_vectors
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType

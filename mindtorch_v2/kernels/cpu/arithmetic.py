@@ -26,8 +26,7 @@ from mindtorch_v2.kernels.cpu.functions.std_extremes import (
 )
 from mindtorch_v2.kernels.cpu.unary import rounds_roots, rsqrt
 from mindtorch_v2.kernels.dtypes import HABITS
-from mindtorch_v2.kernels.outputs import check_out, new_tensor, resize_output
-from mindtorch_v2.kernels.pointwise import (
+from mindtorch_v2.kernels.elementwise.pointwise import (
     Compute,
     Pointwise,
     as_array,
@@ -36,10 +35,8 @@ from mindtorch_v2.kernels.pointwise import (
     pointwise,
     rounded,
 )
-from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type, to_opmath
-from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.switches import HALVES
-from mindtorch_v2.kernels.tensor_iterator import (
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, Number, Operand, result_type, to_opmath
+from mindtorch_v2.kernels.elementwise.tensor_iterator import (
     BINARY_FLOAT_OP,
     BINARY_OP,
     TERNARY_OP,
@@ -47,6 +44,9 @@ from mindtorch_v2.kernels.tensor_iterator import (
     TensorIterator,
     dtype_of,
 )
+from mindtorch_v2.kernels.outputs import check_out, new_tensor, resize_output
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import HALVES
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array

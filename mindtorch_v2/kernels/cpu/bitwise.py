@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mindtorch_v2.kernels.pointwise import pointwise
-from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, UNARY_OP
+from mindtorch_v2.kernels.elementwise.pointwise import pointwise
+from mindtorch_v2.kernels.elementwise.tensor_iterator import BINARY_OP, UNARY_OP
 from mindtorch_v2.tensor.elements import Array
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.pointwise import rounded
+from mindtorch_v2.kernels.elementwise.pointwise import rounded
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array
 

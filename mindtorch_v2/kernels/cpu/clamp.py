@@ -14,17 +14,17 @@ import numpy as np
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.functions.std_extremes import std_max, std_min
 from mindtorch_v2.kernels.dtypes import HABITS, check_supported
-from mindtorch_v2.kernels.pointwise import Pointwise, check_fill, element, pointwise
-from mindtorch_v2.kernels.promotion import Number, Operand, result_type
-from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
-from mindtorch_v2.kernels.tensor_iterator import (
+from mindtorch_v2.kernels.elementwise.pointwise import Pointwise, check_fill, element, pointwise
+from mindtorch_v2.kernels.elementwise.promotion import Number, Operand, result_type
+from mindtorch_v2.kernels.elementwise.tensor_iterator import (
     BINARY_OP,
     TERNARY_OP,
     UNARY_OP,
     TensorIterator,
     dtype_of,
 )
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.scalars import scalar_to

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from mindtorch_v2.kernels.cpu.functions.fused import fused
-from mindtorch_v2.kernels.promotion import to_opmath
+from mindtorch_v2.kernels.elementwise.promotion import to_opmath
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array

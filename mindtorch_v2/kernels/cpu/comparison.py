@@ -10,9 +10,13 @@ from typing import Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.pointwise import pointwise
-from mindtorch_v2.kernels.promotion import BOOL
-from mindtorch_v2.kernels.tensor_iterator import COMPARISON_OP, STRUCTURED_COMPARISON_OP, Config
+from mindtorch_v2.kernels.elementwise.pointwise import pointwise
+from mindtorch_v2.kernels.elementwise.promotion import BOOL
+from mindtorch_v2.kernels.elementwise.tensor_iterator import (
+    COMPARISON_OP,
+    STRUCTURED_COMPARISON_OP,
+    Config,
+)
 
 for _name, _compare in (
     ("eq", np.equal),

@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from mindtorch_v2.kernels.conv_params import ConvParams
+from mindtorch_v2.kernels.convolutions.params import ConvParams
 from mindtorch_v2.tensor.elements import Array
 
 Rounding = Callable[[Array], Array]

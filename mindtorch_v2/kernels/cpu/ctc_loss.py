@@ -13,14 +13,14 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels.cpu.functions.c_library import exp, log
+from mindtorch_v2.kernels.elementwise.pointwise import as_array
+from mindtorch_v2.kernels.elementwise.promotion import BOOL
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array
-from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, dispatch_over
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType

@@ -14,14 +14,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from mindtorch_v2.autograd.at import call
-from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.elementwise.broadcasting import infer_size
+from mindtorch_v2.kernels.elementwise.pointwise import as_array
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, dispatch_over
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array

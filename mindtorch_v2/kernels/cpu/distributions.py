@@ -15,9 +15,9 @@ from mindtorch_v2.kernels.cpu.functions import (
     cephes,
 )
 from mindtorch_v2.kernels.cpu.functions.fused import fused
+from mindtorch_v2.kernels.elementwise.pointwise import rounded
+from mindtorch_v2.kernels.elementwise.promotion import to_opmath
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
-from mindtorch_v2.kernels.pointwise import rounded
-from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.switches import (
     ALL_TYPES,
     FLOATING_TYPES,

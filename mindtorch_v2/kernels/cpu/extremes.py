@@ -27,11 +27,11 @@ from mindtorch_v2.kernels.cpu.reductions import (
 )
 from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
+from mindtorch_v2.kernels.elementwise.pointwise import as_array
+from mindtorch_v2.kernels.elementwise.promotion import can_cast
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import check_out, new_tensor, resize_output, set_output, set_sizes
 from mindtorch_v2.kernels.overlap import do_overlap
-from mindtorch_v2.kernels.pointwise import as_array
-from mindtorch_v2.kernels.promotion import can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import HABITS

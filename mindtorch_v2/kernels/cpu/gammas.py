@@ -14,11 +14,11 @@ import numpy as np
 
 from mindtorch_v2.kernels.cpu import distributions
 from mindtorch_v2.kernels.cpu.distributions import FLOAT64, generator_of
+from mindtorch_v2.kernels.elementwise.tensor_iterator import Config, TensorIterator
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, dispatch_over
-from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
 from mindtorch_v2.tensor import factories
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.elements import Array, elements_of

@@ -13,13 +13,13 @@ import numpy as np
 
 from mindtorch_v2.kernels.cpu.functions.fused import fused
 from mindtorch_v2.kernels.cpu.gammas import ALIKE
+from mindtorch_v2.kernels.elementwise.pointwise import as_array
+from mindtorch_v2.kernels.elementwise.tensor_iterator import TensorIterator
+from mindtorch_v2.kernels.elementwise.vector_loop import in_vectors
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, dispatch_over
-from mindtorch_v2.kernels.tensor_iterator import TensorIterator
-from mindtorch_v2.kernels.vector_loop import in_vectors
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import wrap_dim

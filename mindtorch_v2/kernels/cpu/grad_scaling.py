@@ -10,11 +10,11 @@ from typing import Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.pointwise import rounded
-from mindtorch_v2.kernels.promotion import to_opmath
+from mindtorch_v2.kernels.elementwise.pointwise import rounded
+from mindtorch_v2.kernels.elementwise.promotion import to_opmath
+from mindtorch_v2.kernels.elementwise.tensor_iterator import UNARY_OP, TensorIterator
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch_over
-from mindtorch_v2.kernels.tensor_iterator import UNARY_OP, TensorIterator
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import elements_of

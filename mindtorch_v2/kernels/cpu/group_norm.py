@@ -15,11 +15,11 @@ from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels.cpu.column_moments import column_moments
 from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype
 from mindtorch_v2.kernels.cpu.row_moments import row_moments
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
+from mindtorch_v2.kernels.elementwise.promotion import to_opmath
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, rounded
-from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, HALVES, dispatch_over
 from mindtorch_v2.messages import expected

@@ -14,8 +14,8 @@ import numpy as np
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.extremes import check_no_dim_empty
 from mindtorch_v2.kernels.cpu.reductions import reduced_dims, reduced_shape, with_repeated
+from mindtorch_v2.kernels.elementwise.promotion import BOOL
 from mindtorch_v2.kernels.outputs import set_output
-from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import ALL_TYPES, HALVES, dispatch_over
 from mindtorch_v2.tensor.copying import store, value_array

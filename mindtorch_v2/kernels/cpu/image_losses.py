@@ -20,14 +20,14 @@ from mindtorch_v2.kernels.cpu.losses import (
     read_as,
     weights_of,
 )
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
+from mindtorch_v2.kernels.elementwise.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_sizes
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import HABITS, dispatch
-from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.elements import Array

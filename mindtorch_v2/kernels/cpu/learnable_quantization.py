@@ -17,11 +17,11 @@ from mindtorch_v2.kernels.cpu.fake_quantization import (
     integers,
     item_to,
 )
+from mindtorch_v2.kernels.elementwise.pointwise import as_array
+from mindtorch_v2.kernels.elementwise.tensor_iterator import UNARY_OP, TensorIterator
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.kernels.tensor_iterator import UNARY_OP, TensorIterator
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES

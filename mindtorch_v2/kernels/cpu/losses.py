@@ -13,19 +13,19 @@ import numpy as np
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.cascade import cascade_sum
 from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
-from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import new_tensor, set_output, set_sizes
-from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, element, rounded
-from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.switches import HABITS, dispatch
-from mindtorch_v2.kernels.tensor_iterator import (
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, element, rounded
+from mindtorch_v2.kernels.elementwise.tensor_iterator import (
     BINARY_OP,
     TERNARY_OP,
     TensorIterator,
     is_standing_for_cpu,
 )
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor, set_output, set_sizes
+from mindtorch_v2.kernels.pointers import check_pointers
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import HABITS, dispatch
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.copying import store, value_array, zero
 from mindtorch_v2.tensor.dtype import DTYPES, DType

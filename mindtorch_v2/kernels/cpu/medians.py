@@ -14,10 +14,10 @@ from mindtorch_v2.kernels.cpu.along_dim import check_overlaps, for_each_row, uns
 from mindtorch_v2.kernels.cpu.extremes import check_not_empty
 from mindtorch_v2.kernels.cpu.reductions import reduced_shape
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
+from mindtorch_v2.kernels.elementwise.pointwise import as_array
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.libstdcxx import Before, nth_element
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
-from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.tensor.copying import raw_array, store, store_bits

@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.cpu.reduce import (
     foreach_reduced_elt,
     review_reduce_result,
@@ -18,13 +17,14 @@ from mindtorch_v2.kernels.cpu.reduce import (
 )
 from mindtorch_v2.kernels.cpu.reductions import reduced_dims, reduced_shape
 from mindtorch_v2.kernels.dtypes import check_implemented, not_implemented
+from mindtorch_v2.kernels.elementwise.broadcasting import infer_size
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, check_fill
+from mindtorch_v2.kernels.elementwise.promotion import Number, check_can_cast
+from mindtorch_v2.kernels.elementwise.tensor_iterator import BINARY_OP, TensorIterator
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
-from mindtorch_v2.kernels.pointwise import as_array, check_fill
-from mindtorch_v2.kernels.promotion import Number, check_can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
-from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TensorIterator
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array, elements_of

@@ -13,16 +13,16 @@ import numpy as np
 
 from mindtorch_v2.kernels.cpu.mixed_data_type import checked_parameter_dtype
 from mindtorch_v2.kernels.cpu.row_moments import means_of_products, row_moments
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
+from mindtorch_v2.kernels.elementwise.promotion import to_opmath
+from mindtorch_v2.kernels.elementwise.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, rounded
-from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.refs.common import HABITS, check_same_device
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch, dispatch_over
-from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array

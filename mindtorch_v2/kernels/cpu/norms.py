@@ -21,10 +21,10 @@ from mindtorch_v2.kernels.cpu.reduce import (
 )
 from mindtorch_v2.kernels.cpu.reductions import reduced_dims, reduced_shape
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, check_fill
+from mindtorch_v2.kernels.elementwise.promotion import Number, dtype_numbered
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output, set_output
-from mindtorch_v2.kernels.pointwise import as_array, check_fill
-from mindtorch_v2.kernels.promotion import Number, dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.tensor.copying import store, warn_of_cast

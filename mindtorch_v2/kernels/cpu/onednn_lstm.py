@@ -17,11 +17,11 @@ from mindtorch_v2.dispatch import tls
 from mindtorch_v2.kernels.composite.onednn_lstm import LSTM
 from mindtorch_v2.kernels.cpu import lstm_steps
 from mindtorch_v2.kernels.cpu.onednn import has_avx512, multiplies_halves
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS, NO_DESCRIPTORS
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, DType, strided
 from mindtorch_v2.tensor.elements import Array

@@ -14,10 +14,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from mindtorch_v2.kernels.cpu.functions.fused import fused
+from mindtorch_v2.kernels.elementwise.pointwise import rounded
+from mindtorch_v2.kernels.elementwise.promotion import to_opmath
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import rounded
-from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, HALVES, dispatch_over
 from mindtorch_v2.tensor.copying import store, value_array

@@ -10,13 +10,13 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels.dtypes import check_implemented
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, element, rounded
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, Number, check_can_cast
+from mindtorch_v2.kernels.elementwise.tensor_iterator import BINARY_OP, TensorIterator
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import resize_output
-from mindtorch_v2.kernels.pointwise import as_array, element, rounded
-from mindtorch_v2.kernels.promotion import BOOL, Number, check_can_cast
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, prologue
-from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TensorIterator
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array

@@ -12,10 +12,10 @@ import numpy as np
 
 from mindtorch_v2.kernels.cpu.moments import real_value_type
 from mindtorch_v2.kernels.cpu.reductions import reduced_dims, reduced_shape
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
+from mindtorch_v2.kernels.elementwise.promotion import Number, dtype_numbered, to_opmath
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.pointwise import as_array, rounded
-from mindtorch_v2.kernels.promotion import Number, dtype_numbered, to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import COMPLEX_TYPES, FLOATING_TYPES, HALVES, dispatch_over
 from mindtorch_v2.tensor.copying import store

@@ -11,10 +11,17 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.alike import is_computed_as_stored
 from mindtorch_v2.kernels.cpu.blas import BLAS, LEAST_FOR_MKL, REAL, gemm, sum_of_terms
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
-from mindtorch_v2.kernels.filling import copy_
+from mindtorch_v2.kernels.elementwise.alike import is_computed_as_stored
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, element, opmath_element, rounded
+from mindtorch_v2.kernels.elementwise.promotion import (
+    Number,
+    check_can_cast,
+    result_type,
+    to_opmath,
+)
+from mindtorch_v2.kernels.factories.filling import copy_
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import (
     as_it_was,
@@ -26,11 +33,9 @@ from mindtorch_v2.kernels.outputs import (
 )
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, element, opmath_element, rounded
-from mindtorch_v2.kernels.promotion import Number, check_can_cast, result_type, to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor import copying
 from mindtorch_v2.tensor.copying import is_on_accelerator, raw_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType

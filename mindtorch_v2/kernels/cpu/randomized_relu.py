@@ -13,11 +13,11 @@ import numpy as np
 from mindtorch_v2.autograd.operators import add, div, mul
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.distributions import uniform_doubles
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, opmath_element, rounded
+from mindtorch_v2.kernels.elementwise.promotion import Number, number_dtype
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, opmath_element, rounded
-from mindtorch_v2.kernels.promotion import Number, number_dtype
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, dispatch_over

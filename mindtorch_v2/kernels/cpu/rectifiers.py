@@ -11,11 +11,7 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.dtypes import HABITS
-from mindtorch_v2.kernels.foretold import foretell
-from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
-from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import (
+from mindtorch_v2.kernels.elementwise.pointwise import (
     Pointwise,
     as_array,
     element,
@@ -23,12 +19,16 @@ from mindtorch_v2.kernels.pointwise import (
     pointwise,
     rounded,
 )
-from mindtorch_v2.kernels.promotion import BOOL, Number
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, Number
+from mindtorch_v2.kernels.elementwise.tensor_iterator import BINARY_OP, UNARY_OP, TensorIterator
+from mindtorch_v2.kernels.elementwise.vector_loop import in_vectors_of_one_row
+from mindtorch_v2.kernels.foretold import foretell
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
+from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import dispatch
-from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, UNARY_OP, TensorIterator
-from mindtorch_v2.kernels.vector_loop import in_vectors_of_one_row
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.elements import Array

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from mindtorch_v2.kernels.broadcasting import infer_size
+from mindtorch_v2.kernels.elementwise.broadcasting import infer_size
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.tensor import Tensor

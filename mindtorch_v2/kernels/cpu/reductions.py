@@ -31,17 +31,17 @@ from mindtorch_v2.kernels.dtypes import (
     check_supported,
     not_implemented,
 )
-from mindtorch_v2.kernels.foretold import foretell
-from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
-from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
-from mindtorch_v2.kernels.pointwise import as_array, check_fill, rounded
-from mindtorch_v2.kernels.promotion import (
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, check_fill, rounded
+from mindtorch_v2.kernels.elementwise.promotion import (
     BOOL,
     dtype_numbered,
     float_of,
     to_opmath,
 )
+from mindtorch_v2.kernels.foretold import foretell
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
+from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import HALVES

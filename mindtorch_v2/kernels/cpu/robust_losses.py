@@ -19,16 +19,21 @@ from mindtorch_v2.kernels.cpu.losses import (
     iterator_of_loss,
     reduced_into,
 )
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, element, opmath_element, rounded
+from mindtorch_v2.kernels.elementwise.promotion import to_opmath
+from mindtorch_v2.kernels.elementwise.tensor_iterator import (
+    BINARY_OP,
+    TERNARY_OP,
+    UNARY_OP,
+    TensorIterator,
+)
+from mindtorch_v2.kernels.elementwise.vector_loop import in_vectors
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
-from mindtorch_v2.kernels.pointwise import as_array, element, opmath_element, rounded
-from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import HABITS, dispatch
-from mindtorch_v2.kernels.tensor_iterator import BINARY_OP, TERNARY_OP, UNARY_OP, TensorIterator
-from mindtorch_v2.kernels.vector_loop import in_vectors
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS
 from mindtorch_v2.tensor.elements import Array

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.pointwise import rounded
+from mindtorch_v2.kernels.elementwise.pointwise import rounded
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import dense_strides_like, innermost_first

@@ -16,6 +16,8 @@ from mindtorch_v2.kernels.cpu.along_dim import check_overlaps, write_chosen
 from mindtorch_v2.kernels.cpu.functions.complex_functions import log1p
 from mindtorch_v2.kernels.cpu.reduce import element_at, places_in_order, shares_storage
 from mindtorch_v2.kernels.dtypes import HABITS, check_implemented
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, check_fill, rounded
+from mindtorch_v2.kernels.elementwise.promotion import dtype_numbered
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import check_like, new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.overlap import (
@@ -24,8 +26,6 @@ from mindtorch_v2.kernels.overlap import (
     may_overlap_itself,
 )
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, check_fill, rounded
-from mindtorch_v2.kernels.promotion import dtype_numbered
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place
 from mindtorch_v2.kernels.switches import dispatch

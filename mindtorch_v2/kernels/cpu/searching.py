@@ -14,10 +14,11 @@ import numpy as np
 
 from mindtorch_v2.kernels.cpu.histogram import BINNED, check_bins, check_hist
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, element, rounded
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, Number, Operand, result_type
+from mindtorch_v2.kernels.elementwise.tensor_iterator import dtype_of, sizes_of
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
-from mindtorch_v2.kernels.pointwise import as_array, element, rounded
-from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type
 from mindtorch_v2.kernels.structured import Outputs, structured
 from mindtorch_v2.kernels.switches import (
     ALL_TYPES,
@@ -26,7 +27,6 @@ from mindtorch_v2.kernels.switches import (
     dispatch,
     dispatch_over,
 )
-from mindtorch_v2.kernels.tensor_iterator import dtype_of, sizes_of
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array

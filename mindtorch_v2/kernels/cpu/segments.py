@@ -11,12 +11,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, element, rounded
+from mindtorch_v2.kernels.elementwise.promotion import Number
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.indexing.scatter_reducing import check_reduction
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.pointwise import as_array, element, rounded
-from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.scatter_reducing import check_reduction
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch_over
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.copying import store, value_array

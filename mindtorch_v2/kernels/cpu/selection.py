@@ -21,11 +21,11 @@ from mindtorch_v2.kernels.cpu.along_dim import (
 )
 from mindtorch_v2.kernels.cpu.extremes import check_not_empty
 from mindtorch_v2.kernels.cpu.reductions import reduced_shape
+from mindtorch_v2.kernels.elementwise.pointwise import as_array
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.libstdcxx import sort
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output, set_sizes
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_overlap
-from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import dispatch

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.conv_params import ConvParams, by
+from mindtorch_v2.kernels.convolutions.params import ConvParams, by
 from mindtorch_v2.kernels.cpu import convolution as arrays
 from mindtorch_v2.kernels.cpu.losses import check_dim_size
 from mindtorch_v2.kernels.cpu.slow_convolution import (
@@ -24,10 +24,10 @@ from mindtorch_v2.kernels.cpu.slow_convolution import (
     rounding_of,
     weights_of,
 )
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch, dispatch_over

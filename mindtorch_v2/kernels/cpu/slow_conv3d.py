@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.conv_params import COLUMNS_3D, ConvParams, by
+from mindtorch_v2.kernels.convolutions.params import COLUMNS_3D, ConvParams, by
 from mindtorch_v2.kernels.cpu.losses import check_dim_size
 from mindtorch_v2.kernels.cpu.slow_convolution import check_room, convolved, weights_of
 from mindtorch_v2.kernels.handle import OperatorHandle
@@ -18,7 +18,7 @@ from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import dispatch
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.copying import store, warn_of_cast
 from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.tensor import Tensor

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.conv_params import DILATED, ConvParams
+from mindtorch_v2.kernels.convolutions.params import DILATED, ConvParams
 from mindtorch_v2.kernels.cpu.slow_convolution import (
     CONTIGUOUS,
     IMAGES_LAST,
@@ -19,10 +19,10 @@ from mindtorch_v2.kernels.cpu.slow_convolution import (
     format_of,
     strides_of,
 )
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.tensor.copying import store

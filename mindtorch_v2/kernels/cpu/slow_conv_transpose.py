@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.conv_params import ConvParams, by
+from mindtorch_v2.kernels.convolutions.params import ConvParams, by
 from mindtorch_v2.kernels.cpu import convolution as arrays
 from mindtorch_v2.kernels.cpu.losses import check_dim_size
 from mindtorch_v2.kernels.cpu.slow_convolution import (
@@ -25,10 +25,10 @@ from mindtorch_v2.kernels.cpu.slow_convolution import (
     strides_of,
     weights_of,
 )
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_output, set_sizes
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import dispatch
 from mindtorch_v2.tensor.copying import store

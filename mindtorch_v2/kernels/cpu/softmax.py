@@ -15,9 +15,9 @@ from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.functions.fused import fused
 from mindtorch_v2.kernels.cpu.functions.vector_functions import exp_of_vectors, log_of_vectors
 from mindtorch_v2.kernels.dtypes import HABITS
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import dispatch, is_known
 from mindtorch_v2.tensor.copying import store

@@ -20,21 +20,15 @@ from mindtorch_v2.kernels.cpu.scans import add_complex_exp
 from mindtorch_v2.kernels.cpu.special_pointwise import special
 from mindtorch_v2.kernels.cpu.unary import one_by_one
 from mindtorch_v2.kernels.dtypes import check_supported
-from mindtorch_v2.kernels.foretold import foretell
-from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import new_tensor, resize_output
-from mindtorch_v2.kernels.pointwise import (
+from mindtorch_v2.kernels.elementwise.pointwise import (
     Pointwise,
     as_array,
     element,
     pointwise,
     rounded,
 )
-from mindtorch_v2.kernels.promotion import BOOL
-from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.structured import Outputs, Structured
-from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch, dispatch_over
-from mindtorch_v2.kernels.tensor_iterator import (
+from mindtorch_v2.kernels.elementwise.promotion import BOOL
+from mindtorch_v2.kernels.elementwise.tensor_iterator import (
     BINARY_FLOAT_OP,
     BINARY_OP,
     UNARY_FLOAT_OP,
@@ -42,6 +36,12 @@ from mindtorch_v2.kernels.tensor_iterator import (
     Config,
     TensorIterator,
 )
+from mindtorch_v2.kernels.foretold import foretell
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import new_tensor, resize_output
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import Outputs, Structured
+from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch, dispatch_over
 from mindtorch_v2.messages import internal_assert, is_asserted
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, REAL_OF_COMPLEX, DType

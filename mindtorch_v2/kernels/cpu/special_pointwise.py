@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_v2.kernels.pointwise import Compute, pointwise
+from mindtorch_v2.kernels.elementwise.pointwise import Compute, pointwise
+from mindtorch_v2.kernels.elementwise.tensor_iterator import (
+    BINARY_FLOAT_OP,
+    UNARY_FLOAT_OP,
+    TensorIterator,
+)
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, dispatch, dispatch_over
-from mindtorch_v2.kernels.tensor_iterator import BINARY_FLOAT_OP, UNARY_FLOAT_OP, TensorIterator
 from mindtorch_v2.tensor.dtype import DType
 
 
@@ -21,7 +25,7 @@ def special(
     """Make ``compute`` the kernel of ``special_<name>``.
 
     ``cases`` are those of its switch, None if releases have others; ``steps`` are fields of
-    :class:`~mindtorch_v2.kernels.pointwise.Pointwise`.
+    :class:`~mindtorch_v2.kernels.elementwise.pointwise.Pointwise`.
     """
     switch = f"{name}_cpu"
 

@@ -12,10 +12,10 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from mindtorch_v2.kernels.elementwise.pointwise import as_array
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
-from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import COMPLEX_TYPES, FLOATING_TYPES, dispatch_over
 from mindtorch_v2.tensor.copying import store

@@ -12,29 +12,29 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.cpu.functions.fused import fused
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
-from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.outputs import resize_output
-from mindtorch_v2.kernels.overlap import assert_no_partial_overlap, has_internal_overlap
-from mindtorch_v2.kernels.pointwise import (
+from mindtorch_v2.kernels.elementwise.broadcasting import infer_size
+from mindtorch_v2.kernels.elementwise.pointwise import (
     Pointwise,
     as_array,
     opmath_element,
     pointwise,
 )
-from mindtorch_v2.kernels.promotion import BOOL, Number, Operand, result_type
-from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.kernels.tensor_iterator import (
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, Number, Operand, result_type
+from mindtorch_v2.kernels.elementwise.tensor_iterator import (
     BINARY_OP,
     TERNARY_OP,
     Config,
     TensorIterator,
     dtype_of,
 )
+from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.outputs import resize_output
+from mindtorch_v2.kernels.overlap import assert_no_partial_overlap, has_internal_overlap
+from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.structured import Outputs
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.copying import raw_array, store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array, elements_of

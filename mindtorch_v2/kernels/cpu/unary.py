@@ -21,16 +21,20 @@ from mindtorch_v2.kernels.cpu.functions.vector_functions import (
     over_lanes,
     to_the_last_digit,
 )
+from mindtorch_v2.kernels.elementwise.pointwise import Pointwise, pointwise, rounded
+from mindtorch_v2.kernels.elementwise.promotion import check_can_cast, to_opmath
+from mindtorch_v2.kernels.elementwise.tensor_iterator import (
+    UNARY_FLOAT_OP,
+    UNARY_OP,
+    is_standing_for_cpu,
+)
+from mindtorch_v2.kernels.elementwise.vector_loop import in_vectors_of_one_row
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
-from mindtorch_v2.kernels.pointwise import Pointwise, pointwise, rounded
-from mindtorch_v2.kernels.promotion import check_can_cast, to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch, dispatch_over
-from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP, UNARY_OP, is_standing_for_cpu
-from mindtorch_v2.kernels.vector_loop import in_vectors_of_one_row
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array

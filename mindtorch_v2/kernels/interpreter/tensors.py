@@ -14,10 +14,10 @@ from mindtorch_v2.autograd.variable import variable_data
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.binding.values import dtype_of_value
 from mindtorch_v2.dispatch.tls import AutoGradMode
-from mindtorch_v2.kernels import broadcasting
+from mindtorch_v2.kernels.elementwise import broadcasting
+from mindtorch_v2.kernels.elementwise.promotion import number_dtype
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.interpreter.values import Operation
-from mindtorch_v2.kernels.promotion import number_dtype
 from mindtorch_v2.tensor.default_dtype import default_complex_dtype, get_default_dtype
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DTYPES

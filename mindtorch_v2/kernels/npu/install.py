@@ -30,7 +30,7 @@ from mindtorch_v2.dispatch.operator_entry import AnnotatedSchema
 from mindtorch_v2.dispatch.operator_entry import Plan as PlanKernel
 from mindtorch_v2.kernels import rows as native_rows
 from mindtorch_v2.kernels import write_back
-from mindtorch_v2.kernels.filling import copy_
+from mindtorch_v2.kernels.factories.filling import copy_
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.npu import (
     copies,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mindtorch_v2.kernels.conv_backends import check_transposed
-from mindtorch_v2.kernels.conv_params import ConvParams
+from mindtorch_v2.kernels.convolutions.backends import check_transposed
+from mindtorch_v2.kernels.convolutions.params import ConvParams
 from mindtorch_v2.kernels.cpu.mixed_data_type import parameter_dtype
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError
 from mindtorch_v2.kernels.npu.plans import Builder, RefusedError, check_dtype

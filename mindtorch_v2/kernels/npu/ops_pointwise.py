@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
+from mindtorch_v2.kernels.elementwise.promotion import Number, Operand, result_type
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError
 from mindtorch_v2.kernels.npu.plans import Builder, RefusedError, as_scalar, is_number, number_of
 from mindtorch_v2.kernels.npu.rows import add, row
-from mindtorch_v2.kernels.promotion import Number, Operand, result_type
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.scalars import is_integral

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
+from mindtorch_v2.kernels.elementwise.promotion import Number
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError
 from mindtorch_v2.kernels.npu.plans import Builder, RefusedError, check_dtype
 from mindtorch_v2.kernels.npu.rows import add, row
-from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from mindtorch_v2.kernels.indexing import check_put
+from mindtorch_v2.kernels.elementwise.promotion import Number, Operand
+from mindtorch_v2.kernels.indexing.index import check_put
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError
 from mindtorch_v2.kernels.npu.plans import Builder, RefusedError, as_scalar, is_number, number_of
 from mindtorch_v2.kernels.npu.rows import add, row
 from mindtorch_v2.kernels.overlap import has_internal_overlap
-from mindtorch_v2.kernels.promotion import Number, Operand
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.scalars import is_integral

@@ -16,12 +16,12 @@ from mindtorch_v2.binding.fallbacks import tensors_of
 from mindtorch_v2.binding.operators import Call
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import mask_of
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, Number, Operand
 from mindtorch_v2.kernels.npu.chips import chip
 from mindtorch_v2.kernels.npu.executor import Launch
 from mindtorch_v2.kernels.npu.marshal import UnsupportedError, memory_of
 from mindtorch_v2.kernels.npu.templates import template_of
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import BOOL, Number, Operand
 from mindtorch_v2.pipeline.meta import (
     CannotWaitError,
     Forecast,

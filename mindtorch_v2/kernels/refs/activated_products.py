@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mindtorch_v2.kernels.elementwise.promotion import Number, Operand
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number, Operand
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import (
     elementwise_dtypes,

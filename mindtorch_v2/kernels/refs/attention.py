@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from mindtorch_v2.autograd.at import TensorOptions, call
 from mindtorch_v2.kernels.cpu.attention import attention_of, logsumexp_of
-from mindtorch_v2.kernels.promotion import to_opmath
+from mindtorch_v2.kernels.elementwise.promotion import to_opmath
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.tensor import Tensor
 

@@ -12,10 +12,10 @@ from typing import Any, Final, TypeVar, cast
 
 from mindtorch_v2.kernels.cpu.arithmetic import check_sub
 from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
-from mindtorch_v2.kernels.filling import check_broadcast
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, Number, Operand
+from mindtorch_v2.kernels.factories.filling import check_broadcast
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import BOOL, Number, Operand
 from mindtorch_v2.kernels.rearranging import check_has_matrices
 from mindtorch_v2.kernels.refs.common import (
     HABITS,

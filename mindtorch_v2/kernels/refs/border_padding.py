@@ -17,8 +17,8 @@ from mindtorch_v2.kernels.cpu.images.border_padding import (
     made_sizes,
     padded_sizes,
 )
+from mindtorch_v2.kernels.elementwise.promotion import BOOL
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import HABITS, assertion
 from mindtorch_v2.tensor.geometry import wrap_dim

@@ -12,10 +12,10 @@ from itertools import pairwise
 from typing import Any, Final
 
 from mindtorch_v2 import profile
-from mindtorch_v2.kernels.broadcasting import infer_expand_geometry
+from mindtorch_v2.kernels.elementwise.broadcasting import infer_expand_geometry
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, Operand, to_opmath
+from mindtorch_v2.kernels.elementwise.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import BOOL, Operand, to_opmath
-from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor import geometry
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import (

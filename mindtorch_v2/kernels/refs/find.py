@@ -16,12 +16,12 @@ from mindtorch_v2.dispatch.forms import OUT, form_of
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.native import NONE, Native
 from mindtorch_v2.kernels import refs, rows, structured
+from mindtorch_v2.kernels.elementwise.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.modules import import_modules
 from mindtorch_v2.kernels.refs.bodies import BODIES, binary, unary
 from mindtorch_v2.kernels.refs.common import worded
 from mindtorch_v2.kernels.refs.wrappers import FACTORY_OPTIONS, WRAPPERS, Ref
-from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.tensor import Tensor

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mindtorch_v2.kernels.cpu.losses import MEAN
+from mindtorch_v2.kernels.elementwise.promotion import Number
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import HABITS, to_dtype
 from mindtorch_v2.kernels.refs.wrappers import written_out

@@ -10,7 +10,7 @@ from typing import Final
 
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.tensor import Tensor
 

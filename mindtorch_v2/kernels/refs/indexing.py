@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindtorch_v2.kernels.dtypes import HABITS as KERNEL_HABITS
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, Number
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.indexing.scatter_reducing import is_reduction
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes
-from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import (
     HABITS,
@@ -26,7 +27,6 @@ from mindtorch_v2.kernels.refs.common import (
     worded,
 )
 from mindtorch_v2.kernels.refs.wrappers import resize_out, written_out
-from mindtorch_v2.kernels.scatter_reducing import is_reduction
 from mindtorch_v2.kernels.switches import HABITS as SWITCHES
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.geometry import (

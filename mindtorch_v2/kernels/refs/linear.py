@@ -18,7 +18,7 @@ from mindtorch_v2.kernels.refs.common import (
     assertion,
     get_computation_dtype,
 )
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."

@@ -22,7 +22,7 @@ from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import broadcast_shapes, is_integer
 from mindtorch_v2.kernels.refs.wrappers import resize_out, written_out
 from mindtorch_v2.kernels.switches import HABITS
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.geometry import contiguous_strides, numel
 from mindtorch_v2.tensor.tensor import Tensor

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from mindtorch_v2.autograd.operators import add, mul, sub
 from mindtorch_v2.kernels.cpu.losses import MEAN, SUM, apply_loss_reduction
+from mindtorch_v2.kernels.elementwise.promotion import Number
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import to_dtype
 from mindtorch_v2.tensor.geometry import numel

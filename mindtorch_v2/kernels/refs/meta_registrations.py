@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from mindtorch_v2.kernels.elementwise.promotion import Number, Operand
+from mindtorch_v2.kernels.elementwise.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
-from mindtorch_v2.kernels.promotion import Number, Operand
 from mindtorch_v2.kernels.refs.bodies import body, elementwise_meta
 from mindtorch_v2.kernels.refs.common import (
     HABITS,
@@ -22,7 +23,6 @@ from mindtorch_v2.kernels.refs.common import (
 )
 from mindtorch_v2.kernels.refs.wrappers import check_inplace_broadcast
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.tensor.device import Device
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.tensor import Tensor

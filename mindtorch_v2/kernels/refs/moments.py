@@ -10,8 +10,8 @@ from math import inf
 from typing import Any, Final
 
 from mindtorch_v2.kernels.cpu.moments import real_value_type
+from mindtorch_v2.kernels.elementwise.promotion import Number
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import (
     HABITS,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, Number
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import BOOL, Number
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import (
     HABITS,
@@ -21,7 +21,7 @@ from mindtorch_v2.kernels.refs.common import (
     pw_cast_for_opmath,
 )
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral

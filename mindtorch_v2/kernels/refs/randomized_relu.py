@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mindtorch_v2.autograd.operators import mul
+from mindtorch_v2.kernels.elementwise.promotion import Number
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Number
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.tensor import Tensor

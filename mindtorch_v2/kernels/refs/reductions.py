@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from mindtorch_v2.kernels.cpu.moments import real_value_type
 from mindtorch_v2.kernels.cpu.reductions import reduced_shape
+from mindtorch_v2.kernels.elementwise.promotion import BOOL
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import (
     HABITS,

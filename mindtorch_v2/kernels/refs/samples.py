@@ -12,7 +12,7 @@ from typing import Any, Final
 from mindtorch_v2 import profile
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.rare_distributions import check_ref, check_share, check_width
+from mindtorch_v2.kernels.randomness.rare_distributions import check_ref, check_share, check_width
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import (
     assertion,

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from mindtorch_v2.binding.convert import enum_value
 from mindtorch_v2.kernels.cpu.searching import NOT_TESTED
+from mindtorch_v2.kernels.elementwise.promotion import BOOL, Operand
+from mindtorch_v2.kernels.elementwise.tensor_iterator import dtype_of, sizes_of
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import BOOL, Operand
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import HABITS, worded
-from mindtorch_v2.kernels.tensor_iterator import dtype_of, sizes_of
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.tensor import Tensor
 

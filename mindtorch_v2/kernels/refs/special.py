@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from mindtorch_v2.kernels.elementwise.promotion import Operand
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.promotion import Operand
 from mindtorch_v2.kernels.refs.bodies import body, elementwise_meta
 from mindtorch_v2.tensor.tensor import Tensor
 

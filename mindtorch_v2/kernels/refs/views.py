@@ -12,11 +12,11 @@ from math import prod
 from typing import Any, Final
 
 from mindtorch_v2.kernels.composite.repeating import diag_embed
+from mindtorch_v2.kernels.elementwise.promotion import BOOL
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.promotion import BOOL
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.view_copies import clone_preserve_strides
+from mindtorch_v2.kernels.views.copies import clone_preserve_strides
 from mindtorch_v2.tensor.geometry import wrap_dim
 from mindtorch_v2.tensor.tensor import Tensor
 

@@ -18,9 +18,9 @@ from mindtorch_v2.kernels.cpu.functions.coefficients import series
 from mindtorch_v2.kernels.cpu.functions.fused import fused
 from mindtorch_v2.kernels.cpu.functions.series import by_pieces, chebyshev, polynomial, ratio
 from mindtorch_v2.kernels.cpu.special_pointwise import special
-from mindtorch_v2.kernels.pointwise import pointwise, rounded
+from mindtorch_v2.kernels.elementwise.pointwise import pointwise, rounded
+from mindtorch_v2.kernels.elementwise.tensor_iterator import UNARY_FLOAT_OP
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES
-from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array
 

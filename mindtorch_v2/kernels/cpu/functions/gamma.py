@@ -15,11 +15,11 @@ from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.special_pointwise import special
 from mindtorch_v2.kernels.cpu.unary import one_by_one
 from mindtorch_v2.kernels.dtypes import check_implemented
+from mindtorch_v2.kernels.elementwise.pointwise import Pointwise, pointwise, rounded
+from mindtorch_v2.kernels.elementwise.tensor_iterator import UNARY_FLOAT_OP, TensorIterator
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.pointwise import Pointwise, pointwise, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
-from mindtorch_v2.kernels.tensor_iterator import UNARY_FLOAT_OP, TensorIterator
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.tensor import Tensor

@@ -18,8 +18,8 @@ from mindtorch_v2.kernels.cpu.functions.c_library import erfc, exp, expm1, lgamm
 from mindtorch_v2.kernels.cpu.functions.coefficients import series, table
 from mindtorch_v2.kernels.cpu.functions.fused import fused
 from mindtorch_v2.kernels.cpu.functions.series import by_pieces, polynomial
-from mindtorch_v2.kernels.pointwise import pointwise
-from mindtorch_v2.kernels.tensor_iterator import BINARY_OP
+from mindtorch_v2.kernels.elementwise.pointwise import pointwise
+from mindtorch_v2.kernels.elementwise.tensor_iterator import BINARY_OP
 from mindtorch_v2.tensor.elements import Array
 
 _MOST_TERMS: Final = 2000

@@ -18,7 +18,7 @@ from mindtorch_v2.kernels.cpu.functions.blocks import by_blocks
 from mindtorch_v2.kernels.cpu.functions.cephes import polynomial
 from mindtorch_v2.kernels.cpu.functions.error_function import erf, erf_of_vectors
 from mindtorch_v2.kernels.cpu.functions.fused import fused
-from mindtorch_v2.kernels.vector_loop import in_vectors_of_one_row
+from mindtorch_v2.kernels.elementwise.vector_loop import in_vectors_of_one_row
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.quiet import quietly
 

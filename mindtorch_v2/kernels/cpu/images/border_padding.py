@@ -14,10 +14,10 @@ import numpy as np
 
 from mindtorch_v2.autograd.at import suggest_memory_format
 from mindtorch_v2.kernels import structured
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.messages import expected

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_v2.kernels.cpu.functions.fused import fused
-from mindtorch_v2.kernels.pointwise import rounded
+from mindtorch_v2.kernels.elementwise.pointwise import rounded
 from mindtorch_v2.kernels.switches import HALVES
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array

@@ -13,7 +13,6 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from mindtorch_v2.kernels.accumulating import add_in_turn
 from mindtorch_v2.kernels.cpu.images.grid_places import (
     Interpolation,
     Numbers,
@@ -22,10 +21,11 @@ from mindtorch_v2.kernels.cpu.images.grid_places import (
     pixel,
 )
 from mindtorch_v2.kernels.cpu.images.taps import CUBIC
+from mindtorch_v2.kernels.elementwise.pointwise import as_array
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.indexing.accumulating import add_in_turn
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, HALVES, dispatch_over
 from mindtorch_v2.tensor.copying import fill, store

@@ -17,9 +17,9 @@ import numpy as np
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.images.taps import CUBIC as OPENCV
 from mindtorch_v2.kernels.cpu.images.taps import Axis, cubic_convolution1, cubic_convolution2
+from mindtorch_v2.kernels.elementwise.pointwise import as_array
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
-from mindtorch_v2.kernels.pointwise import as_array
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, dispatch_over
 from mindtorch_v2.kernels.upsampling import check_gradient, checked, strides_like

@@ -9,14 +9,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.elementwise.pointwise import rounded
+from mindtorch_v2.kernels.elementwise.promotion import to_opmath
+from mindtorch_v2.kernels.elementwise.tensor_iterator import Config, TensorIterator
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.pointwise import rounded
-from mindtorch_v2.kernels.promotion import to_opmath
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import ALL_TYPES, COMPLEX_TYPES, HALVES, dispatch_over
-from mindtorch_v2.kernels.tensor_iterator import Config, TensorIterator
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.copying import store, value_array, zero
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array, elements_of

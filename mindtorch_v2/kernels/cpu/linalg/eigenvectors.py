@@ -14,6 +14,7 @@ import numpy as np
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.cpu.linalg.lapack_outputs import give_sizes, is_written_directly, write
 from mindtorch_v2.kernels.cpu.moments import real_value_type
+from mindtorch_v2.kernels.elementwise.promotion import to_complex
 from mindtorch_v2.kernels.linear_algebra import (
     COMPUTED,
     check_castable,
@@ -22,7 +23,6 @@ from mindtorch_v2.kernels.linear_algebra import (
     column_major_strides,
 )
 from mindtorch_v2.kernels.outputs import as_it_was, new_tensor, set_output
-from mindtorch_v2.kernels.promotion import to_complex
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import dispatch_over

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.broadcasting import infer_size
 from mindtorch_v2.kernels.cpu.linalg.lapack_outputs import give_sizes, is_written_directly, write
 from mindtorch_v2.kernels.cpu.linalg.orthogonal import adjoint, factorized, in_double
 from mindtorch_v2.kernels.cpu.moments import real_value_type
+from mindtorch_v2.kernels.elementwise.broadcasting import infer_size
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import (
     COMPUTED,

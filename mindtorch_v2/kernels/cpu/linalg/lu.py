@@ -32,7 +32,7 @@ from mindtorch_v2.kernels.linear_algebra import (
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import dispatch_over
-from mindtorch_v2.kernels.views import size_at
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor import copying
 from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.elements import Array

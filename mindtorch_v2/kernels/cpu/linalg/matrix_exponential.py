@@ -16,10 +16,10 @@ import numpy as np
 from mindtorch_v2.kernels.cpu.moments import real_value_type
 from mindtorch_v2.kernels.cpu.products import product_of_batches
 from mindtorch_v2.kernels.dtypes import check_implemented
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.linear_algebra import check_floating_or_complex, check_square
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.copying import store

@@ -23,10 +23,10 @@ from mindtorch_v2.kernels.cpu.pools.windows import (
     nearest,
     strides_of,
 )
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.overlap import assert_no_internal_overlap
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, HALVES, dispatch_over
 from mindtorch_v2.tensor.copying import store

@@ -21,9 +21,9 @@ from mindtorch_v2.kernels.cpu.pools.pooling import (
     steps_between,
 )
 from mindtorch_v2.kernels.cpu.pools.windows import crossed, flat_places, resized
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, structured
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, HALVES, dispatch_over

@@ -15,7 +15,6 @@ import numpy as np
 
 from mindtorch_v2.autograd.at import CONTIGUOUS, suggest_memory_format
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.accumulating import add_in_turn
 from mindtorch_v2.kernels.cpu.pools.windows import (
     Sizes,
     Window,
@@ -28,10 +27,11 @@ from mindtorch_v2.kernels.cpu.pools.windows import (
     resized,
     strides_of,
 )
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
 from mindtorch_v2.kernels.handle import OperatorHandle
+from mindtorch_v2.kernels.indexing.accumulating import add_in_turn
 from mindtorch_v2.kernels.outputs import new_tensor, set_output
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.pointwise import as_array, rounded
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import dispatch

@@ -1,0 +1,1 @@
+"""Convolutions: their settings, their backends, and their derivatives."""

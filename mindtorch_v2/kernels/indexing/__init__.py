@@ -1,0 +1,1 @@
+"""Elements at places that other tensors name: read, written, scattered and gathered."""

@@ -1,0 +1,1 @@
+"""Operators that draw from a generator."""

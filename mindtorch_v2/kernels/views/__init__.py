@@ -1,0 +1,1 @@
+"""Views: other geometries over the same storage, and what comes of them."""

@@ -1,0 +1,1 @@
+"""Kernels at the keys above the backends: autograd, autocast, functionalization and their like."""
