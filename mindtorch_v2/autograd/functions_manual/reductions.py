@@ -10,8 +10,8 @@ from mindtorch_v2.autograd.at import TensorOptions, call, conj
 from mindtorch_v2.autograd.functions_manual.shapes import unsqueeze_multiple
 from mindtorch_v2.autograd.operators import add, div, eq, gt, lt, mul, ne, sub
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.kernels.cpu.distributions import limits_of
 from mindtorch_v2.kernels.cpu.moments import real_value_type
+from mindtorch_v2.kernels.cpu.samples.distributions import limits_of
 from mindtorch_v2.kernels.elementwise.promotion import accumulate_type
 from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.tensor.geometry import numel, wrap_dim

@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels.convolutions.params import ConvParams, expanded
-from mindtorch_v2.kernels.cpu import convolution as arrays
-from mindtorch_v2.kernels.cpu.slow_convolution import added, strides_of
+from mindtorch_v2.kernels.cpu.convolutions import convolution as arrays
+from mindtorch_v2.kernels.cpu.convolutions.slow_convolution import added, strides_of
 from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor

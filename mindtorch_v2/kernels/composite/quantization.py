@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.binding.values import dtype_of_value
-from mindtorch_v2.kernels.cpu.fake_quantization import item_to
+from mindtorch_v2.kernels.cpu.quantization.fake import item_to
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.quantization_params import choose_quantization_params

@@ -21,10 +21,8 @@ from mindtorch_v2.kernels.convolutions.backends import (
     check_transposed,
 )
 from mindtorch_v2.kernels.convolutions.params import COLUMNS_3D, DILATED, MKLDNN, ConvParams
-from mindtorch_v2.kernels.cpu import (
-    convolution as arrays,
-)
 from mindtorch_v2.kernels.cpu.blas import REAL, gemm
+from mindtorch_v2.kernels.cpu.convolutions import convolution as arrays
 from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
 from mindtorch_v2.kernels.elementwise.promotion import check_can_cast
 from mindtorch_v2.kernels.elementwise.tensor_iterator import is_standing_for_cpu

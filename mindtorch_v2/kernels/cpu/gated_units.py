@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels.cpu.functions.fused import fused
-from mindtorch_v2.kernels.cpu.gammas import ALIKE
+from mindtorch_v2.kernels.cpu.samples.gammas import ALIKE
 from mindtorch_v2.kernels.elementwise.pointwise import as_array
 from mindtorch_v2.kernels.elementwise.tensor_iterator import TensorIterator
 from mindtorch_v2.kernels.elementwise.vector_loop import in_vectors

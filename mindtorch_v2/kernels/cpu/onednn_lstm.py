@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from mindtorch_v2.autograd.at import TensorOptions, call
 from mindtorch_v2.dispatch import tls
-from mindtorch_v2.kernels.composite.onednn_lstm import LSTM
+from mindtorch_v2.kernels.composite.recurrent.onednn_lstm import LSTM
 from mindtorch_v2.kernels.cpu import lstm_steps
 from mindtorch_v2.kernels.cpu.onednn import has_avx512, multiplies_halves
 from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded

@@ -12,7 +12,7 @@ import numpy as np
 
 from mindtorch_v2.autograd.operators import add, div, mul
 from mindtorch_v2.kernels import structured
-from mindtorch_v2.kernels.cpu.distributions import uniform_doubles
+from mindtorch_v2.kernels.cpu.samples.distributions import uniform_doubles
 from mindtorch_v2.kernels.elementwise.pointwise import as_array, opmath_element, rounded
 from mindtorch_v2.kernels.elementwise.promotion import Number, number_dtype
 from mindtorch_v2.kernels.handle import OperatorHandle

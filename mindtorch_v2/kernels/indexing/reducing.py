@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.cpu.distributions import limits_of
+from mindtorch_v2.kernels.cpu.samples.distributions import limits_of
 from mindtorch_v2.kernels.dtypes import check_implemented
 from mindtorch_v2.kernels.elementwise.pointwise import as_array, check_fill, rounded
 from mindtorch_v2.kernels.factories.filling import copy_

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.cpu.distributions import limits_of
+from mindtorch_v2.kernels.cpu.samples.distributions import limits_of
 from mindtorch_v2.kernels.elementwise.promotion import BOOL
 from mindtorch_v2.kernels.factories.filling import copy_
 from mindtorch_v2.kernels.handle import OperatorHandle

@@ -11,9 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.cpu import (
-    distributions,
-)
+from mindtorch_v2.kernels.cpu.samples import distributions
 from mindtorch_v2.kernels.elementwise.pointwise import as_array
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes

@@ -13,10 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.binding.values import dtype_of_value
-from mindtorch_v2.kernels.cpu import (
-    distributions,
-)
-from mindtorch_v2.kernels.cpu.distributions import DIGITS, limits_of
+from mindtorch_v2.kernels.cpu.samples import distributions
+from mindtorch_v2.kernels.cpu.samples.distributions import DIGITS, limits_of
 from mindtorch_v2.kernels.factories.factories import given_options, made_empty
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_sizes

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mindtorch_v2.kernels.cpu import (
-    distributions,
-)
+from mindtorch_v2.kernels.cpu.samples import distributions
 from mindtorch_v2.kernels.refs.common import assertion
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch_over

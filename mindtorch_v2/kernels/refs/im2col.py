@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from mindtorch_v2.kernels.cpu.im2col import Blocks
+from mindtorch_v2.kernels.cpu.convolutions.im2col import Blocks
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import worded

@@ -23,8 +23,8 @@ from mindtorch_v2.binding.unboxed import Run, makes
 from mindtorch_v2.dispatch import tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.dispatch.keyset import AUTOGRAD_KEYS, intersection
-from mindtorch_v2.kernels import dual_views
 from mindtorch_v2.kernels.elementwise.short_way import short_way_of
+from mindtorch_v2.kernels.views import dual as dual_views
 from mindtorch_v2.kernels.wrapping.inplace_or_view import (
     AFTER,
     as_detached_view,

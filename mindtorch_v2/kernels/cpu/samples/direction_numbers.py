@@ -4,7 +4,7 @@ They are those of ``aten/src/ATen/native/SobolEngineOpsUtils.cpp``, which has th
 F. Y. Kuo, Constructing Sobol sequences with better two-dimensional projections, SIAM J. Sci.
 Comput. 30, 2635-2654 (2008).  Each dimension has a primitive polynomial, in order, and as many
 numbers as that has degrees.  The polynomials are found, the numbers are read from a file, where
-``conformance/extract/directions.py`` put them.
+``conformance/extract/_directions.py`` put them.
 """
 
 from __future__ import annotations

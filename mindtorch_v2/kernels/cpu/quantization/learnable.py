@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.cpu.fake_quantization import (
+from mindtorch_v2.kernels.cpu.quantization.fake import (
     OUT_OF_RANGE,
     check_channels,
     fused,

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.cpu.gammas import fitted
+from mindtorch_v2.kernels.cpu.samples.gammas import fitted
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, dispatch_over
 from mindtorch_v2.tensor.copying import store

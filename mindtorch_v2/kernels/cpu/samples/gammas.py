@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_v2.kernels.cpu import distributions
-from mindtorch_v2.kernels.cpu.distributions import FLOAT64, generator_of
+from mindtorch_v2.kernels.cpu.samples import distributions
+from mindtorch_v2.kernels.cpu.samples.distributions import FLOAT64, generator_of
 from mindtorch_v2.kernels.elementwise.tensor_iterator import Config, TensorIterator
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor

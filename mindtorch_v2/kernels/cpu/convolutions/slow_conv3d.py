@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.convolutions.params import COLUMNS_3D, ConvParams, by
+from mindtorch_v2.kernels.cpu.convolutions.slow_convolution import check_room, convolved, weights_of
 from mindtorch_v2.kernels.cpu.losses import check_dim_size
-from mindtorch_v2.kernels.cpu.slow_convolution import check_room, convolved, weights_of
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.pointers import check_pointers

@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from mindtorch_v2.kernels.convolutions.params import DILATED, ConvParams, by
-from mindtorch_v2.kernels.cpu import convolution as arrays
 from mindtorch_v2.kernels.cpu.blas import REAL, gemm
+from mindtorch_v2.kernels.cpu.convolutions import convolution as arrays
 from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType, memory_format
 from mindtorch_v2.tensor.elements import Array

@@ -14,9 +14,8 @@ import numpy as np
 
 from mindtorch_v2.kernels import structured
 from mindtorch_v2.kernels.convolutions.params import ConvParams, by
-from mindtorch_v2.kernels.cpu import convolution as arrays
-from mindtorch_v2.kernels.cpu.losses import check_dim_size
-from mindtorch_v2.kernels.cpu.slow_convolution import (
+from mindtorch_v2.kernels.cpu.convolutions import convolution as arrays
+from mindtorch_v2.kernels.cpu.convolutions.slow_convolution import (
     CONTIGUOUS,
     as_it_lies,
     check_rank,
@@ -25,6 +24,7 @@ from mindtorch_v2.kernels.cpu.slow_convolution import (
     strides_of,
     weights_of,
 )
+from mindtorch_v2.kernels.cpu.losses import check_dim_size
 from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, set_output, set_sizes

@@ -11,9 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from mindtorch_v2.kernels.composite.onednn_lstm import run_by_onednn, uses_onednn
-from mindtorch_v2.kernels.composite.packed_sequences import counts
-from mindtorch_v2.kernels.composite.recurrent_cells import (
+from mindtorch_v2.kernels.composite.recurrent.cells import (
     RELU_CELL,
     TANH_CELL,
     Cell,
@@ -22,6 +20,8 @@ from mindtorch_v2.kernels.composite.recurrent_cells import (
     run_gru_cell,
     run_lstm_cell,
 )
+from mindtorch_v2.kernels.composite.recurrent.onednn_lstm import run_by_onednn, uses_onednn
+from mindtorch_v2.kernels.composite.recurrent.packed_sequences import counts
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS

@@ -1,9 +1,10 @@
 """Extracts the direction numbers of Sobol's sequences, which are the same in every release.
 
-``python -m conformance.extract.directions`` writes the file that
-:mod:`mindtorch_v2.kernels.cpu.direction_numbers` reads.  The numbers of a column are odd and below
-a power of two, so that the lowest bit and those above that power are not kept; of the others come
-first those of the second column, the highest dimension last, each from its lowest bit on.
+``python -m conformance.extract._directions`` writes the file that
+:mod:`mindtorch_v2.kernels.cpu.samples.direction_numbers` reads.  The numbers of a column are odd
+and below a power of two, so that the lowest bit and those above that power are not kept; of the
+others come first those of the second column, the highest dimension last, each from its lowest bit
+on.
 """
 
 import sys
@@ -12,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from mindtorch_v2.kernels.cpu import direction_numbers
-from mindtorch_v2.kernels.cpu.direction_numbers import COUNTS, MAXBIT, MAXDIM
+from mindtorch_v2.kernels.cpu.samples import direction_numbers
+from mindtorch_v2.kernels.cpu.samples.direction_numbers import COUNTS, MAXBIT, MAXDIM
 
 TARGET = Path(direction_numbers.__file__).with_suffix(".bin")
 

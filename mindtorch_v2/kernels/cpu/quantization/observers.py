@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels.composite.fake_quantization import ones_like_options
-from mindtorch_v2.kernels.cpu.fake_quantization import item_to
+from mindtorch_v2.kernels.cpu.quantization.fake import item_to
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.quantization_params import Params, choose_quantization_params

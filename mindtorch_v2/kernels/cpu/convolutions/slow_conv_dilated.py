@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.kernels.convolutions.params import DILATED, ConvParams
-from mindtorch_v2.kernels.cpu.slow_convolution import (
+from mindtorch_v2.kernels.cpu.convolutions.slow_convolution import (
     CONTIGUOUS,
     IMAGES_LAST,
     check_rank,

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.binding.values import dtype_of_value
-from mindtorch_v2.kernels.cpu.direction_numbers import MAXBIT, states
+from mindtorch_v2.kernels.cpu.samples.direction_numbers import MAXBIT, states
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.pointers import check_pointers
 from mindtorch_v2.kernels.rows import kernel

@@ -1,0 +1,1 @@
+"""Recurrent networks: their layers, their cells, and sequences that are packed."""

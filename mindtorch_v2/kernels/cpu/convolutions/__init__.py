@@ -1,0 +1,1 @@
+"""Convolutions on the CPU, by the ways in which torch computes them."""

@@ -1,0 +1,1 @@
+"""Numbers rounded as quantized ones are, and what is observed of them."""

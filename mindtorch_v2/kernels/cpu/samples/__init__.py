@@ -1,0 +1,1 @@
+"""Samples that are computed from random numbers, and sequences that pass for random."""
