@@ -42,7 +42,7 @@ def divides_by_own_counts() -> bool:
     rows, bags = torch.tensor([0, 2, 1, 0, 3]), torch.tensor([0])
     torch.embedding_bag(weight, rows, bags, True)[0].sum().backward()
     assert weight.grad is not None
-    return weight.grad[1].item() == 1
+    return bool(weight.grad[1].item() == 1)
 
 
 HABITS: dict[str, Callable[[], bool]] = {

@@ -329,7 +329,7 @@ def linalg_cond(self: Tensor, p: Number | None) -> Any:
         largest, least = _NARROW(values, -1, 0, 1), _NARROW(values, -1, -1, 1)
         pair = (largest, least) if order > 0 else (least, largest)
         return _SQUEEZE(_DIV(*pair), -1)
-    shown = f"{ord:f}" if isinstance(ord, float) else str(int(ord))  # type: ignore[arg-type]
+    shown = f"{ord:f}" if isinstance(ord, float) else str(int(ord))
     check_square(self, f"linalg.cond(ord={shown})")
     return _of_inverse(self, _MATRIX_NORM, ord)
 
