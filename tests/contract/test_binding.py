@@ -8,6 +8,8 @@ from mindtorch_v2.binding import OpSchema
 
 ADD = "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
 X = torch.empty(2, device="meta")
+MATRIX = torch.ones(2, 2)
+NOT_YET = "no kernel for aten::_to_sparse_bsr at CPU yet"
 
 
 def refusal(call, *args, **kwargs):
@@ -107,29 +109,29 @@ def test_none_for_a_dict_does_not_suit_the_function():
 
 
 def test_a_call_binds_before_it_looks_for_a_kernel():
-    assert "missing value" in refusal(torch.ops.aten._lazy_clone.default)
-    with pytest.raises(NotImplementedError, match="no kernel for aten::_lazy_clone at Meta yet"):
-        torch.ops.aten._lazy_clone.default(X)
+    assert "missing value" in refusal(torch.ops.aten._to_sparse_bsr.default)
+    with pytest.raises(NotImplementedError, match=NOT_YET):
+        torch.ops.aten._to_sparse_bsr.default(MATRIX, [1, 1])
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        lambda: torch.ops.aten._lazy_clone,
-        lambda: torch.ops.aten._lazy_clone.op,
-        lambda: torch.ops.aten._lazy_clone.default,
-        lambda: torch.ops.aten._lazy_clone.default.op,
-        lambda: torch._C._jit_get_operation("aten::_lazy_clone")[0],
-        lambda: torch._C._get_operation_overload("aten::_lazy_clone", "")[0],
+        lambda: torch.ops.aten._to_sparse_bsr,
+        lambda: torch.ops.aten._to_sparse_bsr.op,
+        lambda: torch.ops.aten._to_sparse_bsr.default,
+        lambda: torch.ops.aten._to_sparse_bsr.default.op,
+        lambda: torch._C._jit_get_operation("aten::_to_sparse_bsr")[0],
+        lambda: torch._C._get_operation_overload("aten::_to_sparse_bsr", "")[0],
     ],
 )
 def test_every_way_to_call_an_operator_binds_first(path):
-    message = refusal(path(), X, nosuch=1)
-    assert "Unknown keyword argument 'nosuch' for operator 'aten::_lazy_clone'" in message or (
-        "expected at most 1 argument(s) but received 2" in message
+    message = refusal(path(), MATRIX, [1, 1], None, nosuch=1)
+    assert "Unknown keyword argument 'nosuch' for operator 'aten::_to_sparse_bsr'" in message or (
+        "expected at most 3 argument(s) but received 4" in message
     )
-    with pytest.raises(NotImplementedError, match="no kernel for aten::_lazy_clone at Meta yet"):
-        path()(X)
+    with pytest.raises(NotImplementedError, match=NOT_YET):
+        path()(MATRIX, [1, 1])
 
 
 def test_resolving_a_packet_calls_nothing():

@@ -34,8 +34,10 @@ _FACTORIES: Final = frozenset(("tensor", "ones", "zeros", "arange", "full", "eye
 _REFUSED_BY_THE_CPU: Final = re.compile(r'^"\w+" not implemented for|out of (bounds|range)')
 _NOT_MOVED: Final = re.compile(
     r"complex32|meta|1e300|device=|layout=|out=xp\.empty\(|_nnz\(|_values\(|_indices\("
+    r"|_efficient_attention_forward|_pad_packed_sequence|_jagged_to_padded"
 )
-"""The last say that nobody computes them, and name the backend."""
+"""The last say that nobody computes them, and name the backend; packed sequences have their lengths
+on the CPU."""
 
 
 class _Moved(ast.NodeTransformer):

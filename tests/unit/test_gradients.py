@@ -33,7 +33,7 @@ def operators() -> Iterator[str]:
     nodes here yet, those of torch's tests, which have a test of their own here, and those of
     layouts without elements to step at."""
     for name, facts in profile.active().derivatives["operators"].items():
-        if name in OF_TESTS or name in OF_LAYOUTS:
+        if name in OF_TESTS | OF_STEPS | OF_LAYOUTS:
             continue
         if facts.get("node") and native.has_kernel(name) and not is_random(name):
             schema = parse_printed_schema(SCHEMAS[name])
@@ -392,6 +392,16 @@ OF_TESTS: Final = frozenset(
     ("aten::_test_autograd_multiple_dispatch.fullcoverage", "aten::_test_warn_in_autograd")
 )
 """What torch's own tests call, with a gradient on purpose that is another, or warns."""
+OF_STEPS: Final = frozenset(
+    (
+        "aten::fake_quantize_per_tensor_affine_cachemask",
+        "aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
+        "aten::fake_quantize_per_channel_affine_cachemask",
+        "aten::_fake_quantize_learnable_per_tensor_affine",
+        "aten::_fake_quantize_learnable_per_channel_affine",
+    )
+)
+"""Functions that go by steps, whose gradient is that of the line through these."""
 OF_LAYOUTS: Final = frozenset(
     (
         *("aten::_to_sparse", "aten::_to_sparse.sparse_dim"),
@@ -548,6 +558,7 @@ def test_what_torch_s_own_tests_call_has_the_gradient_that_they_look_for() -> No
     assert x.grad.tolist() == [3.0, 3.0]
 
 
+@pytest.mark.filterwarnings("ignore:torch.triangular_solve is deprecated")
 @pytest.mark.parametrize("name", sorted(operators()))
 def test_a_gradient_is_the_limit_of_differences(name: str) -> None:
     if name in OF_THE_FORWARD:

@@ -20,7 +20,7 @@ from mindtorch_v2.dispatch import native, tls
 from mindtorch_v2.dispatch.key import DispatchKey
 from mindtorch_v2.kernels.elementwise.pointwise import Pointwise
 from mindtorch_v2.kernels.elementwise.short_way import short_way_of
-from mindtorch_v2.kernels.views.strided import strided as views
+from mindtorch_v2.kernels.views import strided as views
 from mindtorch_v2.tensor.plain import KEYS
 from mindtorch_v2.tensor.quiet import quietly
 

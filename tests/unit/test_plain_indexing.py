@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import mindtorch_v2 as xp
-from mindtorch_v2.kernels.indexing.index import index as indexing
-from mindtorch_v2.kernels.indexing.index import plain as plain_indexing
+from mindtorch_v2.kernels.indexing import index as indexing
+from mindtorch_v2.kernels.indexing import plain as plain_indexing
 
 _MASKS = {
     "a mask": lambda: xp.arange(12.0).view(4, 3) % 5 > 1,

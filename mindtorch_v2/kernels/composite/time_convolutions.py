@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -30,8 +31,8 @@ class _Steps:
     """Which times of an input each place of the kernel meets, and at which of the output."""
 
     def __init__(self, input: Tensor, weight: Tensor, pad: int) -> None:
-        self.time, self.batch, self.inputs = input._sizes[:3]
-        self.width, self.outputs = weight._sizes[0], weight._sizes[2]
+        self.time, self.batch, self.inputs = (size_at(input, dim) for dim in range(3))
+        self.width, self.outputs = size_at(weight, 0), size_at(weight, 2)
         self.length = self.time - self.width + 1 + pad * 2
         self.pad = pad
 

@@ -47,6 +47,14 @@ def _always() -> bool:
     return True
 
 
+def _thirds(weight: Tensor) -> Any:
+    """Those of three gates; torch reads beyond those that there are."""
+    parts = call("chunk", weight, 3, 0)
+    if len(parts) != 3:
+        raise RuntimeError(f"three gates expected, but there are {len(parts)}")
+    return parts
+
+
 class _Layer:
     """What a layer is called with: ``RNNParams``, and the operands that oneDNN is shown."""
 
@@ -75,14 +83,14 @@ class _Layer:
         row = call("contiguous", weight)
         if self.mode != _GRU:
             return row
-        first, second, third = call("chunk", row, 3, 0)
+        first, second, third = _thirds(row)
         return call("cat", [second, first, third], 0)
 
     def _shuffled_bias(self, b_ih: Tensor, b_hh: Tensor) -> Any:
         """``_shuffle_bias``."""
         if self.mode != _GRU:
             return call("add", b_ih, b_hh)
-        one, two = call("chunk", b_ih, 3, 0), call("chunk", b_hh, 3, 0)
+        one, two = _thirds(b_ih), _thirds(b_hh)
         sums = [call("add", one[place], two[place]) for place in (0, 1)]
         return call("cat", [sums[1], sums[0], one[2], two[2]], 0)
 

@@ -52,7 +52,7 @@ def _thnn_differentiable_lstm_cell_backward(
     for bias in (input_bias, hidden_bias):
         if bias is not None:
             gates = _ADD(gates, bias)
-    i, f, c, o = _CHUNK(gates, 4, 1)
+    i, f, c, o = _gates(gates, 4)
     i, f = _SIGMOID(i), _SIGMOID(f)
     c, o = _TANH(c), _SIGMOID(o)
     kept = _TANH(cy)
@@ -84,8 +84,8 @@ def _thnn_differentiable_gru_cell_backward(
 ) -> Five:
     in_g: Any = input_gates if input_bias is None else _ADD(input_gates, input_bias)
     h_g: Any = hidden_gates if hidden_bias is None else _ADD(hidden_gates, hidden_bias)
-    ir, ii, new = _CHUNK(in_g, 3, 1)
-    hr, hi, hn = _CHUNK(h_g, 3, 1)
+    ir, ii, new = _gates(in_g, 3)
+    hr, hi, hn = _gates(h_g, 3)
     rg, ig = _SIGMOID(_ADD(ir, hr)), _SIGMOID(_ADD(ii, hi))
     grad_hx = _MUL(grad_hy, ig)
     ng = _TANH(_ADD(new, _MUL(rg, hn)))
@@ -117,3 +117,11 @@ def _thnn_fused_lstm_cell_backward(
         raise RuntimeError(message)
     of_gates, of_cx, of_bias = _IMPL(grad_hy, grad_cy, cx, cy, workspace, has_bias)
     return of_gates, of_gates, of_cx, of_bias, of_bias
+
+
+def _gates(gates: Any, count: int) -> Any:
+    """Each of them; torch reads beyond those that there are."""
+    parts = _CHUNK(gates, count, 1)
+    if len(parts) != count:
+        raise RuntimeError(f"{count} gates expected, but there are {len(parts)}")
+    return parts

@@ -54,6 +54,9 @@ class _Window:
         self, kernel_size: Sequence[int], stride: Sequence[int], padding: Sequence[int]
     ) -> None:
         self.kernel, self.stride, self.padding = tuple(kernel_size), tuple(stride), tuple(padding)
+        for name, numbers in vars(self).items():
+            if len(numbers) < 2:  # torch reads beyond them
+                raise RuntimeError(f"2D {name} expected")
 
     def output_sizes(self, image: Sequence[int]) -> tuple[int, ...]:
         places = zip(image, self.padding, self.kernel, self.stride, strict=True)

@@ -73,6 +73,8 @@ def slow_conv3d_forward(
     planes = size_at(weight, 1)
     groups = size_at(self, 1) // planes if planes > 0 else 0
     kernel = list(kernel_size)
+    if len(kernel) != 3:
+        raise RuntimeError(f"It is expected kernel_size equals to 3, but got size {len(kernel)}")
     window = (tuple(stride), tuple(padding))
     parameters = ConvParams(*window, (1, 1, 1), False, (0, 0, 0), groups)
     space = _check(self, weight, bias, parameters, kernel)
