@@ -74,6 +74,10 @@ _WITHOUT: Final = re.compile(
             r"out=([\d.]+j?|True)\)",  # a number as a tensor is on the CPU
             r"as_strided_\(.*-1.*numpy\(",  # a copy on the host of what has no size
             r"_efficientzerotensor\(.*\] = ",  # for which a device calls another operator
+            # for which a device calls other operators, with other words, and whose lengths are on
+            # the CPU
+            r"\b(lstm|gru|rnn_tanh|rnn_relu|_pack_padded_sequence|_pad_packed_sequence)\b",
+            r"_rowwise_prune\(",  # whose places are on the CPU
         )
     ),
     re.DOTALL | re.MULTILINE,

@@ -18,6 +18,14 @@ _AT_THEIR_PLACE: Final = {
 _RANDOM: Final = "nondeterministic_seeded"
 
 
+_OF_WHAT_IS_ANSWERED: Final = ("output_mask", "need_weights")
+"""Arguments that say which tensors are answered, and for which None is."""
+
+
+_WITH_WORKSPACE: Final = ("aten::mkldnn_rnn_layer",)
+"""Operators that answer memory for their gradients, of a size that only their kernels know."""
+
+
 class Traits(NamedTuple):
     """Of one overload."""
 
@@ -66,8 +74,10 @@ def _reason(operator: Operator) -> str:
     for tag in operator.registered_tags:
         if tag in _AT_THEIR_PLACE:
             return _AT_THEIR_PLACE[tag]
-    if any(argument.name == "output_mask" for argument in operator.schema.arguments):
+    if any(each.name in _OF_WHAT_IS_ANSWERED for each in operator.schema.arguments):
         return "it may answer None for a tensor"
+    if operator.canonical in _WITH_WORKSPACE:
+        return "its kernel knows how much memory backward needs"
     returns = operator.schema.returns
     if not returns or any(str(each.type) not in _TENSORS for each in returns):
         return "it answers more than tensors"
