@@ -16,9 +16,15 @@ _DECLARED: Final = profile.active().python_methods
 
 
 def _refusing(name: str, qualname: str, parameters: str, says: str) -> Callable[..., Any]:
-    """A function that takes ``parameters``, as Python checks them, and raises RuntimeError."""
+    """A function that takes ``parameters``, as Python checks them, and raises RuntimeError.
+
+    ``{some}`` and ``{mode}`` in its words are the parameter ``some`` and what it is called now.
+    """
     scope: dict[str, Any] = {"says": says}
-    exec(f"def {name}{parameters}: raise RuntimeError(says)", scope)
+    told = "says"
+    if "{some}" in says:
+        told = "says.format(some=some, mode='reduced' if some else 'complete')"
+    exec(f"def {name}{parameters}: raise RuntimeError({told})", scope)
     made: Callable[..., Any] = scope[name]
     made.__qualname__ = qualname
     return made

@@ -6,7 +6,7 @@ own words.  What else a message says is a rule of the subject.
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import partial
 from typing import Any
 
@@ -56,9 +56,17 @@ def removed() -> dict[str, dict[str, str]]:
         found[name] = {
             "function": function.__name__,
             "parameters": str(inspect.Signature(plain)),
-            "says": refusal(partial(function, *[torch.eye(2)] * needed)),
+            "says": told_of(partial(function, *[torch.eye(2)] * needed), declared.parameters),
         }
     return found
+
+
+def told_of(refuses: Callable[..., object], parameters: Container[str]) -> str:
+    """What a removed function says, with a mark for what it says of its parameter ``some``."""
+    says = refusal(refuses)
+    if "some" not in parameters or says == refusal(partial(refuses, some=False)):
+        return says
+    return says.replace("to True, use mode='reduced'", "to {some}, use mode='{mode}'")
 
 
 def unknown_buffer_format() -> dict[str, str]:

@@ -130,6 +130,11 @@ WORDS: dict[str, Callable[[], object]] = {
         torch.ones(1, 2, 2, 2).to(memory_format=torch.channels_last), 1
     ),
     "degrees of complex numbers": lambda: torch.deg2rad(torch.ones(1, dtype=torch.complex64)),
+    "attention of heads that do not divide those that ask": lambda: (
+        torch.nn.functional.scaled_dot_product_attention(
+            torch.ones(1, 5, 2, 2), *[torch.ones(1, 3, 2, 2)] * 2, enable_gqa=True
+        )
+    ),
     "fft of halves": lambda: torch.fft.fft(torch.ones(4).half()),
     "fft of brain floats on meta": lambda: torch.fft.fft(
         torch.ones(4, dtype=torch.bfloat16, device="meta")

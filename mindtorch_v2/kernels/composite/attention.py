@@ -17,7 +17,7 @@ from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, HALVES
 from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.geometry import numel
-from mindtorch_v2.tensor.support import TYPE_NAMES
+from mindtorch_v2.tensor.support import TYPE_NAMES, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 from mindtorch_v2.warn import warn_once
@@ -286,7 +286,7 @@ def _for_each_head(query: Tensor, key: Tensor, value: Tensor) -> tuple[Any, Any]
     if asking == keys == values:
         return key, value
     if not (keys and values) or asking % keys or asking % values:
-        raise RuntimeError("Number of heads in key and value must divide the number of heads in ")
+        raise worded("attention of heads that do not divide those that ask")
     repeated = (
         call("repeat_interleave", each, asking // count, -3)
         for each, count in ((key, keys), (value, values))

@@ -7,7 +7,7 @@ transforms in double precision.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from math import prod, sqrt
+from math import inf, prod, sqrt
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -21,7 +21,7 @@ from mindtorch_v2.kernels.switches import COMPLEX_TYPES, FLOATING_TYPES, dispatc
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array
-from mindtorch_v2.tensor.geometry import contiguous_strides
+from mindtorch_v2.tensor.geometry import contiguous_strides, numel
 from mindtorch_v2.tensor.quiet import quietly
 from mindtorch_v2.tensor.support import CPP_NAMES, has_words, worded
 from mindtorch_v2.tensor.tensor import Tensor
@@ -113,6 +113,8 @@ def _check_last(dims: Sequence[int]) -> None:
 def _new_spectrum(self: Tensor, sizes: Sequence[int], dims: Sequence[int], dtype: DType) -> Tensor:
     """For ``_exec_fft``, a tensor of these sizes; RuntimeError for what MKL has no plan for."""
     batch = _batch_dims(len(self._sizes), dims)
+    if is_of_nothing(sizes):
+        return new_tensor(sizes, dtype, self._device)
     strides = spectrum_strides(self, sizes, batch, dims)
     real = self._dtype.to_real()
     if real not in FLOATING_TYPES:
@@ -127,6 +129,11 @@ def _new_spectrum(self: Tensor, sizes: Sequence[int], dims: Sequence[int], dtype
     return new_tensor(sizes, dtype, self._device, strides)
 
 
+def is_of_nothing(sizes: Sequence[int]) -> bool:
+    """Whether a release answers a spectrum of these sizes at once, row-major and of any dtype."""
+    return not numel(sizes) and not has_words("fft of no signals")
+
+
 def _foretold(name: str, result: Tensor) -> Tensor:
     """On meta it lies as on a GPU, or row-major."""
     foretell(f"aten::{name}", result)
@@ -134,7 +141,8 @@ def _foretold(name: str, result: Tensor) -> Tensor:
 
 
 def _transformed(self: Tensor, result: Tensor, transform: Transform) -> Tensor:
-    store(result, quietly(transform, _doubles(self)))
+    if numel(result._sizes):
+        store(result, quietly(transform, _doubles(self)))
     return result
 
 
@@ -155,6 +163,8 @@ def _scale(normalization: int, sizes: Sequence[int], dims: Sequence[int]) -> flo
     if normalization == NONE:
         return 1.0
     count = prod(sizes[dim] for dim in dims)
+    if not count:
+        return inf
     return 1 / sqrt(count) if normalization == BY_ROOT_N else 1 / count
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mindtorch_v2.kernels.cpu.spectral import (
+    is_of_nothing,
     onesided_sizes,
     outermost_first,
     sorted_dims,
@@ -43,6 +44,8 @@ def _executed(
     batch = [dim for dim in range(len(self._sizes)) if dim not in dims]
     if len(batch) + len(dims) != len(self._sizes):
         _PERMUTE(self, [*batch, *dims])  # which refuses it
+    if is_of_nothing(sizes):
+        return new_tensor(sizes, dtype, self._device)
     strides = spectrum_strides(self, sizes, batch, dims, given_to)
     return new_tensor(sizes, dtype, self._device, strides)
 
