@@ -1,5 +1,6 @@
 """Questions about matrices, for ``neural.json``: see :mod:`conformance.extract.neural`."""
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -14,7 +15,12 @@ def gradient_of_no_determinant() -> torch.Tensor | None:
     return nothing.grad
 
 
+NUMBER = torch.tensor([[0.02]], dtype=torch.float64)
+
 HABITS: dict[str, Callable[[], bool]] = {
+    "a matrix exponential of degree 8 is one": lambda: (
+        abs(torch.matrix_exp(NUMBER).item() - math.exp(NUMBER.item())) < 1e-15
+    ),
     "square matrices on meta are asserted": lambda: (
         error_of(lambda: torch.linalg.inv_ex(torch.empty(2, 3, device="meta")))[0]
         == "AssertionError"

@@ -229,6 +229,8 @@ class _Exponential:
         x5 = (-11.0 + 11.0 * root) / (1260.0 * x3)
         x6 = (-99.0 + 11.0 * root) / (5040.0 * x3)
         x7 = (89.0 - root) / (5040.0 * x3)
+        if HABITS["a matrix exponential of degree 8 is one"]:
+            x7 /= x3  # which older releases forget
         y2 = (857.0 - 58.0 * root) / 630.0
         powers = self._powers(matrices, 3)
         powers.append(self._times(powers[2], self._combination(powers[1:3], x1, x2)))
