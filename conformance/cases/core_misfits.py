@@ -86,8 +86,32 @@ def _of_what_has_left() -> Iterator[Text]:
         yield "linalg_cond", f"xp.linalg.cond(xp.eye(2), {norm})"
 
 
+_OF_A_SIGNED_NAN: Final = (
+    *("xp.arange({nan}, 1.)", "xp.ones(2).bernoulli_({nan})", "xp.ones(2).uniform_({nan}, 1.)"),
+    *("xp.ones(2).normal_(0., {nan})", "xp.ones(2).exponential_({nan})"),
+    *("xp.ones(2).geometric_({nan})", "xp.ones(2).cauchy_(0., {nan})"),
+    *("xp.dropout(xp.ones(2), {nan}, True)", "xp.renorm(xp.ones(2, 2), 2, 0, {nan})"),
+    *("xp.linalg.cond(xp.eye(2), {nan})", "xp.linalg.matrix_norm(xp.eye(2), {nan})"),
+    *("xp.quantile(xp.ones(3), {nan})", "xp.nn.functional.softshrink(xp.ones(2), {nan})"),
+    *("xp.isclose(xp.ones(2), xp.ones(2), rtol={nan})", "xp.histc(xp.tensor([1., {nan}]), 3)"),
+    "xp.pairwise_distance(xp.ones(2, 2), xp.ones(2, 2), eps={nan})",
+    "xp.nn.functional.cross_entropy(xp.ones(2, 2), xp.zeros(2).long(), label_smoothing={nan})",
+    *("xp.histogram(xp.tensor([1., {nan}, {other}]), 3)", "xp.histogram(xp.tensor([{nan}, 1.]), 3)"),
+    *("xp.histogram(xp.ones(3), 3, range=(0., {nan}))", "xp.histc(xp.ones(3), 3, {nan}, 1.)"),
+    "xp.aminmax(xp.tensor([[{nan}, 1.], [{other}, 2.]]), dim=1)[0].signbit()",
+)
+
+
+def _of_nan() -> Iterator[Text]:
+    """C++ shows the sign of a NaN, and comparisons with one say whichever way they are asked."""
+    for nan, other in (("float('nan')", "-float('nan')"), ("-float('nan')", "float('nan')")):
+        for text in _OF_A_SIGNED_NAN:
+            yield "signed NaN", text.format(nan=nan, other=other)
+
+
 def texts() -> Iterator[Text]:
     yield from _of_what_has_left()
+    yield from _of_nan()
     for call, x in product(_OF_ONE, _X):
         yield "misfits", "xp.ops.aten." + call.format(x=x)
     for call, x in product(_OF_VECTORS, _X[:2]):

@@ -18,6 +18,7 @@ from mindtorch_v2.kernels.overlap import assert_no_internal_overlap, assert_no_p
 from mindtorch_v2.kernels.structured import Outputs, changed_in_place, structured
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.geometry import wrap_dim
+from mindtorch_v2.tensor.support import streamed
 from mindtorch_v2.tensor.tensor import Tensor
 
 _VECTOR_NORM: Final = OperatorHandle("aten::linalg_vector_norm")
@@ -62,7 +63,7 @@ def check_renorm(self: Tensor, p: Number, maxnorm: Number) -> None:
     if isinstance(maxnorm, complex):
         raise RuntimeError("renorm: maxnorm must be real-valued")
     if not maxnorm >= 0:
-        shown = maxnorm if self.is_meta else f"{float(maxnorm):g}"
+        shown = maxnorm if self.is_meta else f"{streamed(float(maxnorm))}"
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {shown}")
     rank = len(self._sizes)
     if rank <= 1:

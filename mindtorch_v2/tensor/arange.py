@@ -15,7 +15,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import check_symints
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import HABITS, check_dtype, has_words, worded
+from mindtorch_v2.tensor.support import HABITS, check_dtype, has_words, streamed, worded
 
 _FLOAT64: Final = DTYPES["float64"]
 _LARGEST: Final = 1 << 63
@@ -38,11 +38,11 @@ def arange_size(start: Any, end: Any, step: Any, dtype: DType) -> int:
     looked_at = int64 if whole and not _STEPS_BELOW_ONE else _FLOAT64
     low, high, by = (scalar_to(number, looked_at) for number in (start, end, step))
     if not (math.isfinite(by) or HABITS["arange takes a step without end"]):
-        raise RuntimeError(f"step must be finite but got {_shown(by)}")
+        raise RuntimeError(f"step must be finite but got {streamed(by)}")
     if not (by > 0 or by < 0):  # NaN neither
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"unsupported range: {_shown(low)} -> {_shown(high)}")
+        raise RuntimeError(f"unsupported range: {streamed(low)} -> {streamed(high)}")
     if (high < low) if by > 0 else (high > low):
         raise worded("bounds of arange")
     if whole:  # others are counted in double
@@ -116,11 +116,6 @@ def _steps_in_integers(dtype: DType) -> bool:
     if dtype is int64:
         return True
     return _is_integer(dtype) and not _STEPS_BELOW_ONE
-
-
-def _shown(number: Any) -> str:
-    """As C++ streams a double."""
-    return f"{number:g}"
 
 
 def arange_values(start: Any, step: Any, count: int, dtype: DType) -> Array:

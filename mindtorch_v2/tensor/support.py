@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import re
 from collections.abc import Mapping, Sequence
+from math import copysign, isnan
 from typing import Any, Final
 
 from mindtorch_v2 import profile
@@ -95,6 +96,12 @@ def has_words(subject: str) -> bool:
 def worded(subject: str, **words: str) -> Exception:
     """The exception with which this release says something, some words of it replaced."""
     return reworded(_FACTS["words"][subject], words)
+
+
+def streamed(number: float) -> str:
+    """As a stream of C++ shows a double: six digits, and of a NaN its sign too."""
+    shown = f"{number:g}"
+    return f"-{shown}" if isnan(number) and copysign(1, number) < 0 else shown
 
 
 def refused_as(subject: str, message: str) -> Exception:

@@ -20,7 +20,7 @@ from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.experimental import warn_of_copy
 from mindtorch_v2.tensor.scalars import is_integral
-from mindtorch_v2.tensor.support import CPP_NAMES, worded
+from mindtorch_v2.tensor.support import CPP_NAMES, streamed, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
@@ -54,7 +54,9 @@ def isclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bo
         raise RuntimeError(f"{CPP_NAMES[self._dtype]} did not match {CPP_NAMES[other._dtype]}")
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not value >= 0:
-            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
+            raise RuntimeError(
+                f"{name} must be greater than or equal to zero, but got {streamed(value)}"
+            )
     close = _EQ(self, other)
     if equal_nan and (self._dtype.is_floating_point or self._dtype.is_complex):
         is_broadcast = HABITS["isclose broadcasts what is no number"] or (

@@ -19,7 +19,7 @@ from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, streamed
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -69,7 +69,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Any:
             f"expected common dtype to be floating point, yet common dtype is {CPP_NAMES[dtype]}"
         )
     if _BOUND_IS_CHECKED and not eps >= 0:  # NaN neither
-        raise RuntimeError(f"eps must be non-negative, got: {eps:g}")
+        raise RuntimeError(f"eps must be non-negative, got: {streamed(eps)}")
     whole = [call("to", x, dtype) if is_integral(x._dtype) else x for x in (x1, x2)]
     vectors = _expanded(*whole)
     lengths = [call("clone", call("linalg_vector_norm", x, 2, [dim], True)) for x in vectors]

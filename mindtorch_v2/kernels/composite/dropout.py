@@ -16,6 +16,7 @@ from mindtorch_v2.kernels.rows import add, kernel
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, REAL_OF_COMPLEX
 from mindtorch_v2.tensor.geometry import numel
+from mindtorch_v2.tensor.support import streamed
 from mindtorch_v2.tensor.tensor import Tensor
 
 _ADD: Final = OperatorHandle("aten::add.Scalar")
@@ -108,7 +109,9 @@ def _of_features_in_transform(input: Tensor, kept: float) -> Any:
 def _dropout(kind: _Dropout, noise_of: Noise, multiply: OperatorHandle) -> Callable[..., Any]:
     def run(input: Tensor, p: float, train: bool) -> Any:
         if not 0 <= p <= 1:
-            raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
+            raise RuntimeError(
+                f"dropout probability has to be between 0 and 1, but got {streamed(p)}"
+            )
         if p == 0 or not train or not numel(input._sizes):
             return input
         if p == 1:

@@ -31,7 +31,7 @@ from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import DTYPES, strided
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES, refused_as, worded
+from mindtorch_v2.tensor.support import CPP_NAMES, refused_as, streamed, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
@@ -124,7 +124,7 @@ def linalg_matrix_norm(
         raise RuntimeError(f"{_NAME}: Expected a non-complex scalar as the order of norm.")
     order = float(scalar_to(ord, _FLOAT64))
     if abs(order) not in (1, 2, np.inf):
-        raise RuntimeError(f"{_NAME}: Order {order:g} not supported.")
+        raise RuntimeError(f"{_NAME}: Order {streamed(order)} not supported.")
     dims = _checked_dims(self, dim, dtype, halves=abs(order) != 2)
     if abs(order) == 2:
         reduce = partial(_extreme, order=order, dim=-1, keepdim=keepdim)
@@ -321,7 +321,9 @@ def linalg_cond(self: Tensor, p: Number | None) -> Any:
         raise worded("cond of a complex norm")
     order = float(scalar_to(ord, _FLOAT64))
     if abs(order) not in (1, 2, np.inf):
-        raise refused_as("cond of no such norm", f"linalg.cond got an invalid norm type: {order:g}")
+        raise refused_as(
+            "cond of no such norm", f"linalg.cond got an invalid norm type: {streamed(order)}"
+        )
     if not numel(self._sizes):
         return _zeros_for_empty(self)
     if abs(order) == 2:

@@ -16,7 +16,7 @@ from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.geometry import is_contiguous, numel
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, streamed
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
@@ -238,7 +238,7 @@ def cross_entropy_loss(
         _check_smoothing(label_smoothing)
     scores = _LOG_SOFTMAX_INT(self, class_dim, self._dtype)
     loss = _NLL_ND(scores, target, weight, reduction, ignore_index)
-    if label_smoothing <= 0:
+    if not label_smoothing > 0:
         return loss
     smooth = _smooth(scores, target, weight, reduction, ignore_index, class_dim)
     share = label_smoothing / self._sizes[class_dim]
@@ -252,7 +252,9 @@ def _invalid(reduction: int) -> RuntimeError:
 
 def _check_smoothing(label_smoothing: float) -> None:
     if label_smoothing > 1:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+        raise RuntimeError(
+            f"label_smoothing must be between 0.0 and 1.0. Got: {streamed(label_smoothing)}"
+        )
 
 
 def _by_class(weight: Tensor, rank: int, class_dim: int) -> Any:

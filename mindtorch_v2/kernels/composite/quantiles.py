@@ -14,6 +14,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.dtype import DTYPES, int64
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
+from mindtorch_v2.tensor.support import streamed
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.torch_dispatch import is_tensor_subclass_like
 
@@ -241,7 +242,7 @@ def _reduction(name: str, *, ignore_nan: bool) -> None:
 
 def _number(self: Tensor, q: float) -> Any:
     if not 0 <= q <= 1:
-        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {streamed(q)}")
     return _SCALAR_TENSOR(q, **_options(self))
 
 

@@ -28,7 +28,7 @@ from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES, IINFO, TYPE_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, IINFO, TYPE_NAMES, streamed
 from mindtorch_v2.tensor.tensor import Tensor
 
 _DOUBLE: Final = DTYPES["float64"]
@@ -65,8 +65,8 @@ def _within_range(dtype: DType, low: Any, high: Any) -> tuple[Number | None, Num
     for name, bound, beyond in (("min", low, largest), ("max", high, least)):
         if bound is not None and (bound > beyond if name == "min" else bound < beyond):
             raise RuntimeError(
-                f"Clamp {name} value {float(bound):g} is outside the representable range of "
-                f"{CPP_NAMES[dtype]}"
+                f"Clamp {name} value {streamed(float(bound))} is outside the representable range "
+                f"of {CPP_NAMES[dtype]}"
             )
     return (
         low if low is None or low >= least else None,

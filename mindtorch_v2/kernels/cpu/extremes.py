@@ -166,8 +166,18 @@ def _write_both(outputs: Sequence[Tensor], self: Tensor, dim: int | None) -> Non
     extremes = [np.asarray(compute(values, axis=dim)) for compute in (np.min, np.max)]
     if dim is not None:  # of all, vectors answer one zero or the other
         extremes = [first_zeros(each, values, (dim,)) for each in extremes]
+        extremes = [_first_nans(each, values, dim) for each in extremes]
     for output, found in zip(outputs, extremes, strict=True):
         store(output, found.reshape(tuple(output._sizes)))
+
+
+def _first_nans(found: Array, values: Array, dim: int) -> Array:
+    """Where there is one, the first: of two, the signs may differ."""
+    if found.dtype.kind != "f" or not np.isnan(found).any():
+        return found
+    places = np.expand_dims(np.isnan(values).argmax(dim), dim)
+    firsts = np.take_along_axis(values, places, dim).squeeze(dim)
+    return np.where(np.isnan(found), firsts, found)
 
 
 # --- where the extremes are -------------------------------------------------------------------

@@ -22,7 +22,7 @@ from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel
-from mindtorch_v2.tensor.support import TYPE_NAMES
+from mindtorch_v2.tensor.support import TYPE_NAMES, streamed
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -151,12 +151,13 @@ def _outer_edges(points: Tensor, range: Range) -> list[tuple[float, float]]:
 def _outer_edge(dim: int, low: float, high: float) -> tuple[float, float]:
     if not (isfinite(low) and isfinite(high)):
         raise RuntimeError(
-            f"torch.histogramdd: dimension {dim}'s range [{low:g}, {high:g}] is not finite"
+            f"torch.histogramdd: dimension {dim}'s range [{streamed(low)}, {streamed(high)}] is "
+            "not finite"
         )
     if low > high:
         raise RuntimeError(
-            f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for "
-            f"dimension {dim}"
+            f"torch.histogramdd: min should not exceed max, but got min {streamed(low)} max "
+            f"{streamed(high)} for dimension {dim}"
         )
     return (low - 0.5, high + 0.5) if low == high else (low, high)
 

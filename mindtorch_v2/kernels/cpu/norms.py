@@ -33,7 +33,7 @@ from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.experimental import raise_warning_for_complex_half, warn_of_copy
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES, promote_types, worded
+from mindtorch_v2.tensor.support import CPP_NAMES, promote_types, streamed, worded
 from mindtorch_v2.tensor.tensor import Tensor
 
 _NAME: Final = "linalg.vector_norm"
@@ -114,7 +114,7 @@ def _warn_of_copies(own: DType, computed: DType, order: float) -> None:
 
 def _shown(number: Number) -> str:
     """As C++ streams print a ``Scalar``."""
-    return f"{number:g}" if isinstance(number, float) else str(number).lower()
+    return streamed(number) if isinstance(number, float) else str(number).lower()
 
 
 def _check_identity(self: Tensor, ord: Number, dim: Sequence[int] | None) -> None:

@@ -27,6 +27,7 @@ from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.geometry import contiguous_strides
 from mindtorch_v2.tensor.scalar_ops import scalar_tensor_static
 from mindtorch_v2.tensor.scalars import scalar_to
+from mindtorch_v2.tensor.support import streamed
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
@@ -137,7 +138,7 @@ def rrelu(
         for name, bound in (("lower", lower), ("upper", upper)):
             number = scalar_to(bound, _FLOAT64)
             if not math.isfinite(number):
-                raise RuntimeError(f"rrelu: {name} bound must be finite, got {number:g}")
+                raise RuntimeError(f"rrelu: {name} bound must be finite, got {streamed(number)}")
     noise = _noise_for(self, lower, upper)
     return _WITH_NOISE(self, noise, lower, upper, training, generator)
 

@@ -34,7 +34,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import numel, wrap_dim
 from mindtorch_v2.tensor.scalars import is_integral, scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES, worded
+from mindtorch_v2.tensor.support import CPP_NAMES, streamed, worded
 from mindtorch_v2.tensor.support import HABITS as TENSOR_HABITS
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.type_info import finfo
@@ -204,15 +204,17 @@ def _hardtanh_backward(grad: Array, self: Array, least: Any, most: Any) -> Array
 def _softshrink_check(self: Tensor, lambd: Number) -> None:
     number = float(scalar_to(lambd, DTYPES["float64"]))
     if not HABITS["softshrink has a bound by dtype"]:
-        if number < 0:
-            raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {number:g}.")
+        if not number >= 0:
+            raise RuntimeError(
+                f"lambda must be greater or equal to 0, but found to be {streamed(number)}."
+            )
         return
     dispatch("softshrink_check", self._dtype)
     limit = finfo(self._dtype).max
     if not 0 <= number <= limit:
         raise RuntimeError(
-            f"lambda must be in range [0, {limit:g}] for input dtype {CPP_NAMES[self._dtype]}, "
-            f"but found {number:g}"
+            f"lambda must be in range [0, {streamed(limit)}] for input dtype "
+            f"{CPP_NAMES[self._dtype]}, but found {streamed(number)}"
         )
 
 

@@ -32,7 +32,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import dense_strides_like, is_contiguous, numel
 from mindtorch_v2.tensor.scalars import scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES, check_dtype, worded
+from mindtorch_v2.tensor.support import CPP_NAMES, check_dtype, streamed, worded
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.tensor.views import view_geometry
 from mindtorch_v2.warn import warn_once
@@ -282,7 +282,9 @@ def _outer_edges(self: Tensor, min: Number, max: Number) -> tuple[float, float]:
     if low == high:
         low, high = low - 1, high + 1
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
+        raise RuntimeError(
+            f"torch.histc: range of [{streamed(low)}, {streamed(high)}] is not finite"
+        )
     if not low < high:
         raise RuntimeError("torch.histc: max must be larger than min")
     return low, high

@@ -31,6 +31,7 @@ from mindtorch_v2.tensor.dtype import DTYPES, DType
 from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.scalars import scalar_to
+from mindtorch_v2.tensor.support import streamed
 from mindtorch_v2.tensor.tensor import Tensor
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -208,6 +209,6 @@ def _check_range(low: Any, high: Any, by: Any) -> None:
     if not (by > 0 or by < 0):
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"unsupported range: {low:g} -> {high:g}")
+        raise RuntimeError(f"unsupported range: {streamed(low)} -> {streamed(high)}")
     if (high < low) if by > 0 else (high > low):
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")

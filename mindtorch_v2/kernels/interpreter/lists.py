@@ -18,7 +18,7 @@ from mindtorch_v2.kernels.interpreter.values import Operation, int32, normalized
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.dtype import DTYPES
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, streamed
 from mindtorch_v2.tensor.tensor import Tensor
 
 _EQ: Final = OperatorHandle("aten::eq.Tensor")
@@ -66,7 +66,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, Tensor):
         return printed(value)
     if isinstance(value, float):
-        return f"{value:g}"
+        return streamed(value)
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 

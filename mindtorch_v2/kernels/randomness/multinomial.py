@@ -24,7 +24,7 @@ from mindtorch_v2.tensor.dtype import int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.geometry import numel
-from mindtorch_v2.tensor.support import CPP_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, streamed
 from mindtorch_v2.tensor.tensor import Tensor
 
 _BACKENDS: Final = ("CPU", "Meta")
@@ -56,7 +56,7 @@ def exponential_on_meta(self: Tensor, lambd: float, generator: Generator | None)
 @kernel("aten::exponential_")
 def exponential_(self: Tensor, lambd: float, generator: Generator | None) -> Tensor:
     if not lambd > 0:
-        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={streamed(lambd)}")
     if numel(self._sizes):
         distributions.exponential(self, lambd, generator)
     return self

@@ -30,7 +30,7 @@ from mindtorch_v2.tensor.elements import elements_of
 from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.geometry import numel
 from mindtorch_v2.tensor.scalars import is_integral, scalar_to
-from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES
+from mindtorch_v2.tensor.support import CPP_NAMES, TYPE_NAMES, streamed
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn
 
@@ -95,12 +95,14 @@ def _check_bounds(dtype: DType, low: float, high: float) -> None:
             raise RuntimeError(f"{name} is out of bounds for {TYPE_NAMES[dtype]}")
     if not low <= high:
         raise RuntimeError(
-            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
+            "uniform_ expects to return a [from, to) range, but found "
+            f"from={streamed(low)} > to={streamed(high)}"
         )
     if high - low > largest:
         raise RuntimeError(
             f"uniform_ expects to-from <= std::numeric_limits<{CPP_NAMES[dtype]}>::max(), but "
-            f"found to={high:g} and from={low:g} which result in to-from to exceed the limit"
+            f"found to={streamed(high)} and from={streamed(low)} which result in to-from to exceed "
+            "the limit"
         )
 
 
@@ -131,7 +133,7 @@ def normal_on_meta(self: Tensor, mean: float, std: float, generator: Generator |
 
 def check_std(std: float) -> None:
     if not std >= 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {streamed(std)}")
 
 
 # --- integers ---------------------------------------------------------------------------------
@@ -247,7 +249,7 @@ def _check_range(low: int, last: int, dtype: DType) -> None:
 @kernel("aten::bernoulli_.float")
 def bernoulli_(self: Tensor, p: float, generator: Generator | None) -> Tensor:
     if not 0 <= p <= 1:
-        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={streamed(p)}")
     if numel(self._sizes):
         assert_no_internal_overlap(self)
         distributions.bernoulli(self, p, generator)

@@ -16,7 +16,7 @@ from mindtorch_v2.tensor import factories
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.generator import Generator
 from mindtorch_v2.tensor.geometry import numel
-from mindtorch_v2.tensor.support import TYPE_NAMES
+from mindtorch_v2.tensor.support import TYPE_NAMES, streamed
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CONTINUOUS: Final = (
@@ -27,7 +27,7 @@ _CONTINUOUS: Final = (
 
 @kernel("aten::geometric_")
 def geometric_(self: Tensor, p: float, generator: Generator | None) -> Tensor:
-    check_share(p, f"{p:g}")
+    check_share(p, f"{streamed(p)}")
     if numel(self._sizes):
         distributions.geometric(self, p, generator)
     return self
@@ -47,7 +47,7 @@ def check_share(p: float, shown: str) -> None:
 
 @kernel("aten::cauchy_")
 def cauchy_(self: Tensor, median: float, sigma: float, generator: Generator | None) -> Tensor:
-    check_width("cauchy_", "sigma", sigma, f"{sigma:g}")
+    check_width("cauchy_", "sigma", sigma, f"{streamed(sigma)}")
     if not self._dtype.is_floating_point:
         raise RuntimeError(_CONTINUOUS.format("", TYPE_NAMES[self._dtype]))
     if numel(self._sizes):
@@ -69,7 +69,7 @@ def cauchy_on_meta(
 
 @kernel("aten::log_normal_")
 def log_normal_(self: Tensor, mean: float, std: float, generator: Generator | None) -> Tensor:
-    check_width("log_normal_", "std", std, f"{std:g}")
+    check_width("log_normal_", "std", std, f"{streamed(std)}")
     if numel(self._sizes):
         distributions.log_normal(self, mean, std, generator)
     return self
