@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import torch
@@ -27,10 +28,8 @@ def no_descriptor() -> str:
     """What oneDNN says of an LSTM that it cannot compute."""
     weights = [torch.zeros(each, dtype=torch.bfloat16) for each in ((4, 1), (4, 1))]
     state = [torch.zeros(1, 1, 1)] * 2
-    refused = lambda: torch.lstm(  # noqa: E731
-        torch.zeros(1, 1, 1), state, weights, False, 1, 0.0, False, False, False
-    )
-    return error_of(refused)[1]
+    settings = (False, 1, 0.0, False, False, False)
+    return error_of(partial(torch.lstm, torch.zeros(1, 1, 1), state, weights, *settings))[1]
 
 
 LIMITED: Final = """

@@ -85,7 +85,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
 class dual_level(_DecoratorContextManager):  # noqa: N801
     """A level within a block."""
 
-    def __enter__(self) -> int:  # type: ignore[override]
+    def __enter__(self) -> int:
         return enter_dual_level()
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:

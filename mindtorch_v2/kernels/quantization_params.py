@@ -17,7 +17,7 @@ _SMALL: Final = np.float32(6.1e-5)
 """Scales below are subnormal numbers of float16."""
 
 
-class Params(NamedTuple):
+class TensorQuantizationParams(NamedTuple):
     scale: float
     zero_point: int
 
@@ -41,7 +41,7 @@ def _with_scale(least: Any, most: Any, scale: float, steps: int) -> tuple[Any, A
 
 def choose_quantization_params(
     least: Any, most: Any, qmin: int, qmax: int, *, preserve_sparsity: bool, is_checked: bool
-) -> Params:
+) -> TensorQuantizationParams:
     """Of float32 bounds."""
     with np.errstate(all="ignore"):
         return _choose(least, most, qmin, qmax, preserve_sparsity, is_checked)
@@ -49,7 +49,7 @@ def choose_quantization_params(
 
 def _choose(
     least: Any, most: Any, qmin: int, qmax: int, preserve_sparsity: bool, is_checked: bool
-) -> Params:
+) -> TensorQuantizationParams:
     if is_checked and not least <= most:
         raise RuntimeError("In ChooseQuantizationParams, min should be less than or equal to max")
     if least < 0 < most and preserve_sparsity:
@@ -69,7 +69,7 @@ def _choose(
     if scale < _SMALL:
         least, most = _with_scale(least, most, scale, qmax - qmin)
         scale = float(_SMALL)
-    return Params(
+    return TensorQuantizationParams(
         scale, _zero_point(float(least), float(most), scale, qmin, qmax, preserve_sparsity)
     )
 

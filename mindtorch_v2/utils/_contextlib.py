@@ -72,7 +72,7 @@ class _DecoratorContextManager:
             return context_decorator(self.clone, lambda *args, **kwargs: orig_func(*args, **kwargs))
         return context_decorator(self.clone, orig_func)
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Any:
         raise NotImplementedError
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:

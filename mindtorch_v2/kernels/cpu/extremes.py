@@ -37,13 +37,14 @@ from mindtorch_v2.kernels.structured import Outputs
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.messages import expected
 from mindtorch_v2.tensor.copying import fill, raw_array, store, store_bits
-from mindtorch_v2.tensor.dtype import int64
+from mindtorch_v2.tensor.dtype import DTYPES, DType, int64
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import check_listed_rank, numel, wrap_dim
 from mindtorch_v2.tensor.support import CPP_NAMES
 from mindtorch_v2.tensor.tensor import Tensor
 from mindtorch_v2.warn import warn_once
 
+_BFLOAT16: Final = DTYPES["bfloat16"]
 _AMINMAX: Final = OperatorHandle("aten::aminmax")
 _DEPRECATED: Final = (
     "_aminmax is deprecated as of PyTorch 1.11 and will be removed in a future release. Use "
@@ -163,12 +164,22 @@ def _check_outputs(outputs: Outputs, self: Tensor) -> None:
 
 def _write_both(outputs: Sequence[Tensor], self: Tensor, dim: int | None) -> None:
     values = as_array(self, self._dtype)
-    extremes = [np.asarray(compute(values, axis=dim)) for compute in (np.min, np.max)]
-    if dim is not None:  # of all, vectors answer one zero or the other
+    if dim is None:  # of zeros, vectors answer one or the other
+        extremes = [extreme_of_all(values, each, self._dtype) for each in (np.min, np.max)]
+    else:
+        extremes = [np.asarray(compute(values, axis=dim)) for compute in (np.min, np.max)]
         extremes = [first_zeros(each, values, (dim,)) for each in extremes]
         extremes = [_first_nans(each, values, dim) for each in extremes]
     for output, found in zip(outputs, extremes, strict=True):
         store(output, found.reshape(tuple(output._sizes)))
+
+
+def extreme_of_all(values: Array, compute: Callable[[Array], Any], dtype: DType) -> Array:
+    """What ``compute`` finds among all of them; a NaN that vectors find is a mask, whose sign
+    bfloat16 loses."""
+    found = np.asarray(compute(values))
+    is_mask = values.size > 1 and dtype is not _BFLOAT16 and found.dtype.kind == "f"
+    return np.asarray(np.copysign(found, -1)) if is_mask and np.isnan(found) else found
 
 
 def _first_nans(found: Array, values: Array, dim: int) -> Array:
@@ -278,7 +289,7 @@ def _over_all(name: str, compute: Any, sign: int) -> None:
         check_implemented(f"aten::{name}", self._dtype)
         values = as_array(self, self._dtype)
         if values.size:
-            store(out, np.asarray(compute(values)))
+            store(out, extreme_of_all(values, compute, self._dtype))
         else:
             fill(out, _limit(values.dtype, sign))
         return out

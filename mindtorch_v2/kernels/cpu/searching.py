@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from mindtorch_v2.kernels.cpu.extremes import extreme_of_all
 from mindtorch_v2.kernels.cpu.histogram import BINNED, check_bins, check_hist
 from mindtorch_v2.kernels.dtypes import check_implemented, check_supported
 from mindtorch_v2.kernels.elementwise.pointwise import as_array, element, rounded
@@ -278,7 +279,7 @@ def _outer_edges(self: Tensor, min: Number, max: Number) -> tuple[float, float]:
         check_supported("aten::aminmax", self._dtype)
         check_implemented("aten::aminmax", self._dtype)
         values = value_array(self)
-        low, high = float(values.min()), float(values.max())
+        low, high = (float(extreme_of_all(values, each, self._dtype)) for each in (np.min, np.max))
     if low == high:
         low, high = low - 1, high + 1
     if not (math.isfinite(low) and math.isfinite(high)):

@@ -17,9 +17,8 @@ from mindtorch_v2.kernels.refs.common import (
     shaped_elementwise,
     to_dtype,
 )
-from mindtorch_v2.kernels.refs.products import addmm
+from mindtorch_v2.kernels.refs.products import addmm, factors_for
 from mindtorch_v2.tensor.dtype import DType
-from mindtorch_v2.tensor.scalars import is_integral
 from mindtorch_v2.tensor.tensor import Tensor
 
 _DECOMPOSED: Final = "torch._decomp.decompositions."
@@ -69,8 +68,7 @@ def addmm_dtype(
 @pw_cast_for_opmath
 def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Any = 1, alpha: Number = 1) -> Any:
     """Where the dtype of the result is given, that is taken for ``beta``."""
-    if is_integral(self._dtype):
-        beta, alpha = int(beta), int(alpha)  # type: ignore[arg-type]
+    beta, alpha = factors_for(self, beta, alpha)
     product = _BMM(batch1, batch2)
     if alpha != 1:
         product = _MUL(product, alpha)

@@ -67,7 +67,7 @@ def _fused_rms_norm_backward(
     rstd: Tensor,
     weight: Tensor | None,
     output_mask: Sequence[bool],
-) -> tuple[Any, Any]:
+) -> tuple[Any, ...]:
     computed = get_computation_dtype(input._dtype)
     grad, values, scale = (
         None if each is None else call("to", each, computed, memory_format=CONTIGUOUS)
@@ -77,7 +77,7 @@ def _fused_rms_norm_backward(
     axis = rank - len(normalized_shape)
     outer, inner = sizes[:axis], sizes[axis:]
     if not (prod(outer) and prod(inner)):
-        return tuple(  # type: ignore[return-value]
+        return tuple(
             call("new_zeros", input, shape) if asked else None
             for asked, shape in zip(output_mask, (sizes, inner), strict=False)
         )

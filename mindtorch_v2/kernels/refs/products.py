@@ -91,10 +91,14 @@ _MV: Final = OperatorHandle("aten::mv")
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
 
 
+def factors_for(self: Tensor, *factors: Any) -> tuple[Any, ...]:
+    """Those of integers are cut off to integers."""
+    return tuple(map(int, factors)) if is_integral(self._dtype) else factors
+
+
 @body(_DECOMPOSED + "addmm")
 def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Number = 1, alpha: Number = 1) -> Any:
-    if is_integral(self._dtype):
-        beta, alpha = int(beta), int(alpha)  # type: ignore[arg-type]
+    beta, alpha = factors_for(self, beta, alpha)
     product = _MUL(_MM(mat1, mat2), alpha)
     return _added(self, product, beta)
 
@@ -112,8 +116,7 @@ def addmv(self: Tensor, mat1: Tensor, vec: Tensor, beta: Number = 1, alpha: Numb
 
 @pw_cast_for_opmath
 def _addmv_impl(self: Tensor, mat1: Tensor, vec: Tensor, beta: Number, alpha: Number) -> Any:
-    if is_integral(self._dtype):
-        beta, alpha = int(beta), int(alpha)  # type: ignore[arg-type]
+    beta, alpha = factors_for(self, beta, alpha)
     product = _MUL(_MV(mat1, vec), alpha)
     if beta != 0 and not numel(product._sizes) and HABITS["nothing is added to an empty product"]:
         return _MUL(self, beta)

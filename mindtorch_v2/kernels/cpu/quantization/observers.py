@@ -13,7 +13,10 @@ from mindtorch_v2.kernels.composite.fake_quantization import ones_like_options
 from mindtorch_v2.kernels.cpu.quantization.fake import item_to
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.pointers import check_pointers
-from mindtorch_v2.kernels.quantization_params import Params, choose_quantization_params
+from mindtorch_v2.kernels.quantization_params import (
+    TensorQuantizationParams,
+    choose_quantization_params,
+)
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.copying import store, value_array
@@ -84,14 +87,16 @@ def _int32(number: int) -> int:
     return (number + 2**31) % 2**32 - 2**31
 
 
-def _chosen(least: Any, most: Any, bounds: tuple[int, int], symmetric: bool) -> Params:
+def _chosen(
+    least: Any, most: Any, bounds: tuple[int, int], symmetric: bool
+) -> TensorQuantizationParams:
     found = choose_quantization_params(
         least, most, *bounds, preserve_sparsity=symmetric, is_checked=False
     )
-    return Params(float(quietly(np.float32, found.scale)), found.zero_point)
+    return TensorQuantizationParams(float(quietly(np.float32, found.scale)), found.zero_point)
 
 
-def _put(scale: Tensor, zero_point: Tensor, place: int, params: Params) -> None:
+def _put(scale: Tensor, zero_point: Tensor, place: int, params: TensorQuantizationParams) -> None:
     _FILL_(_SELECT(scale, 0, place), params.scale)
     _FILL_(_SELECT(zero_point, 0, place), params.zero_point)
 
