@@ -113,8 +113,27 @@ def _of_nan() -> Iterator[Text]:
             yield "signed NaN", text.format(nan=nan, other=other)
 
 
+_PIVOTS: Final = (
+    *(("4, 1", "1, 2, 4, 4"), ("4, 1", "4, 3"), ("1, 4", "1, 1"), ("2, 2", "2, 2, 2")),
+    *(("3, 3", "2, 3, 3, 1"), ("2, 4", "2, 2, 7"), ("3, 3", "2, 4, 3, 1"), ("0, 2", "1, 1")),
+)
+
+
+def _of_more_pivots() -> Iterator[Text]:
+    """Those behind the last row or column nobody reads."""
+    for sizes, pivots in _PIVOTS:
+        yield (
+            "lu_unpack",
+            (
+                f"xp.lu_unpack(xp.arange(xp.ones({sizes}).numel()).view({sizes}).float(), "
+                f"xp.tensor([{pivots}], dtype=xp.int32))"
+            ),
+        )
+
+
 def texts() -> Iterator[Text]:
     yield from _of_what_has_left()
+    yield from _of_more_pivots()
     yield from _of_nan()
     for call, x in product(_OF_ONE, _X):
         yield "misfits", "xp.ops.aten." + call.format(x=x)

@@ -146,6 +146,9 @@ WORDS: dict[str, Callable[[], object]] = {
         torch.arange(16), 4, window=torch.ones(4), return_complex=True
     ),
     "istft of real numbers": lambda: torch.istft(torch.ones(3, 5), 4),
+    "lu_unpack of other pivots": lambda: torch.lu_unpack(
+        torch.eye(2), torch.tensor([1, 2, 2], dtype=torch.int32)
+    ),
     "cond of no such norm": lambda: torch.linalg.cond(torch.eye(2), 3),
     "cond of a norm of no such name": lambda: torch.linalg.cond(torch.eye(2), "x"),
     "cond of a complex norm": lambda: torch.linalg.cond(torch.eye(2), 1j),

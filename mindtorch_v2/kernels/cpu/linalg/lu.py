@@ -38,6 +38,7 @@ from mindtorch_v2.tensor.copying import value_array
 from mindtorch_v2.tensor.elements import Array
 from mindtorch_v2.tensor.geometry import contiguous_strides, numel
 from mindtorch_v2.tensor.plain import forget
+from mindtorch_v2.tensor.support import has_words, refused_as
 from mindtorch_v2.tensor.tensor import Tensor
 
 _CONJUGATE: Final = functionality_bit(DispatchKey.Conjugate)
@@ -126,15 +127,33 @@ def _store_triangles(lower: Tensor, upper: Tensor, factors: Array) -> None:
     write(upper, np.triu(factors[..., :count, :]))
 
 
-def _store_permutation(permutation: Tensor, pivots: Array) -> None:
-    """As a matrix: the rows of the lower triangle go back to where they were."""
+def _store_permutation(permutation: Tensor, pivots: Array, columns: int) -> None:
+    """As a matrix: the rows of the lower triangle go back to where they were.
+
+    Of the pivots a factor has one for each row or column, whichever are fewer; what is behind these
+    nobody reads, and where there are fewer torch reads on.
+    """
     rows = permutation._sizes[-1]
-    if ((pivots < 1) | (pivots > rows)).any():
+    count = min(rows, columns)
+    pivots = pivots[..., :count]
+    if pivots.shape[-1] < count or ((pivots < 1) | (pivots > rows)).any():
         raise RuntimeError(
             "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive." + _ASKS
         )
     identity = np.broadcast_to(np.eye(rows), tuple(permutation._sizes))
     write(permutation, lapack.permuted(identity, pivots, back=True))
+
+
+def _check_pivots(factors_of_a: Tensor, pivots: Tensor) -> None:
+    """In releases that look at their shape."""
+    *batch, rows, columns = factors_of_a._sizes
+    wanted, given = [*batch, min(rows, columns)], list(pivots._sizes)
+    if given != wanted and has_words(_OTHER_PIVOTS):
+        told = f"Expected LU_pivots to have shape {wanted} but got {given} instead."
+        raise refused_as(_OTHER_PIVOTS, told)
+
+
+_OTHER_PIVOTS: Final = "lu_unpack of other pivots"
 
 
 @structured.structured("aten::lu_unpack", outputs=3)
@@ -154,7 +173,8 @@ def lu_unpack(
         if factors is not None:
             _store_triangles(*parts[1:], factors)
         if unpack_pivots:
-            _store_permutation(parts[0], value_array(pivots))
+            _check_pivots(factors_of_a, pivots)
+            _store_permutation(parts[0], value_array(pivots), factors_of_a._sizes[-1])
     return parts
 
 
@@ -168,7 +188,7 @@ def linalg_lu(outputs: Outputs, a: Tensor, pivot: bool) -> tuple[Tensor, ...]:
             factors, pivots, _ = factored(a, pivot=pivot)
         _store_triangles(*parts[1:], factors)
         if pivot:
-            _store_permutation(parts[0], pivots)
+            _store_permutation(parts[0], pivots, a._sizes[-1])
     return parts
 
 
