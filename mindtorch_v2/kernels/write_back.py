@@ -76,10 +76,15 @@ NO_FORMS: Final = frozenset(
     for name in (
         *("max.unary_out", "min.unary_out", "linspace.out"),
         *("var.correction_out", "std.correction_out"),
+        *("normal.Tensor_float_out", "normal.float_Tensor_out", "normal.Tensor_Tensor_out"),
+        *("_compute_linear_combination.out", "_batch_norm_with_update.out"),
+        "_convert_indices_from_csr_to_coo.out",
     )
 )
 """Into an output they take what the functional operators refuse: tensors of no elements, complex
-bounds of real numbers, dtypes that nothing of their own dtype can be computed of."""
+bounds of real numbers, dtypes that nothing of their own dtype can be computed of.  Or the other way
+round, they refuse outputs in their own words, draw numbers for the output's dtype and sizes, or add
+to what it holds."""
 
 INFERS_DTYPE: Final = frozenset(
     f"aten::{name}" for name in ("sum", "mean", "prod", "nansum", "cumsum", "cumprod")
@@ -148,7 +153,7 @@ def _run_once(form: Form, own: Native, operator: Operator, keyset: int, /, *stac
     """By the route, or by the operator's ``own`` kernel: within the route, and where it matters in
     which order memory is read and written, which a functional kernel does not say."""
     if form.functional in _running.names or (
-        own.function and _writes_to_inputs(form, operator, stack)
+        own.function and (_writes_more(form, operator) or _writes_to_inputs(form, operator, stack))
     ):
         return _run_own(own, operator, keyset, stack)
     _running.names.append(form.functional)
@@ -157,6 +162,12 @@ def _run_once(form: Form, own: Native, operator: Operator, keyset: int, /, *stac
             return _run(form, own, operator, keyset, *stack)
     finally:
         _running.names.pop()
+
+
+def _writes_more(form: Form, operator: Operator) -> bool:
+    """Whether in place it writes to more than its first argument, or to the tensors of a list."""
+    written = [each for each in operator.schema.arguments if each.is_write]
+    return form.kind == INPLACE and [str(each.type) for each in written] != ["Tensor"]
 
 
 def _writes_to_inputs(form: Form, operator: Operator, stack: Sequence[Any]) -> bool:
