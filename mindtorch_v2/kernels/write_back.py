@@ -78,7 +78,7 @@ NO_FORMS: Final = frozenset(
         *("var.correction_out", "std.correction_out"),
         *("normal.Tensor_float_out", "normal.float_Tensor_out", "normal.Tensor_Tensor_out"),
         *("_compute_linear_combination.out", "_batch_norm_with_update.out"),
-        "_convert_indices_from_csr_to_coo.out",
+        *("_convert_indices_from_csr_to_coo.out", "max_pool3d_with_indices.out"),
     )
 )
 """Into an output they take what the functional operators refuse: tensors of no elements, complex
