@@ -74,17 +74,23 @@ COPIES: Final = frozenset(("aten::copy_", "aten::fill_.Scalar", "aten::fill_.Ten
 NO_FORMS: Final = frozenset(
     f"aten::{name}"
     for name in (
+        # Into an output they take what the functional operators refuse: tensors of no elements,
+        # complex bounds of real numbers, dtypes that nothing of their own dtype can be computed of.
         *("max.unary_out", "min.unary_out", "linspace.out"),
         *("var.correction_out", "std.correction_out"),
+        # They draw numbers for the output's dtype and sizes, or add to what it holds.
         *("normal.Tensor_float_out", "normal.float_Tensor_out", "normal.Tensor_Tensor_out"),
         *("_compute_linear_combination.out", "_batch_norm_with_update.out"),
-        *("_convert_indices_from_csr_to_coo.out", "max_pool3d_with_indices.out"),
+        # They refuse, or resize, outputs in their own words.
+        *("geqrf.a", "ormqr.out", "cholesky.out", "linalg_eig.out", "_fft_r2c.out"),
+        *("linalg_householder_product.out", "linalg_solve_triangular.out"),
+        *("histogram.bins_tensor_out", "histogram.bin_ct_out", "mvlgamma_", "mvlgamma.out"),
+        *("max_pool3d_with_indices.out", "max_unpool2d.out", "max_unpool3d.out"),
+        *("multi_margin_loss.out", "multilabel_margin_loss_forward.output"),
+        "_convert_indices_from_csr_to_coo.out",
     )
 )
-"""Into an output they take what the functional operators refuse: tensors of no elements, complex
-bounds of real numbers, dtypes that nothing of their own dtype can be computed of.  Or the other way
-round, they refuse outputs in their own words, draw numbers for the output's dtype and sizes, or add
-to what it holds."""
+"""Mutating operators that say more than the functional operators they seem to be forms of."""
 
 INFERS_DTYPE: Final = frozenset(
     f"aten::{name}" for name in ("sum", "mean", "prod", "nansum", "cumsum", "cumprod")
