@@ -183,7 +183,10 @@ def _refused() -> Iterator[Text]:
                 "recurrent-refused",
                 f"xp.{name}(xp.ones(3, 4), xp.tensor([2, 1]), {hidden}, {weights}, {settings})",
             )
-    for sizes in ("xp.tensor([2, 1]).int()", "xp.tensor(2)", "xp.tensor([3, 3])", "xp.ones(1)"):
+    for sizes in (
+        *("xp.tensor([2, 1]).int()", "xp.tensor(2)", "xp.tensor([3, 3])", "xp.ones(1)"),
+        *("xp.tensor([[2, 1]]).double()", "xp.tensor([2, 1], device='meta')"),
+    ):
         for name, directions in product(("gru", "lstm"), (False, True)):
             begin = "xp.ones(2, 2, 3)"
             hidden = f"[{begin}, {begin}]" if name == "lstm" else begin
@@ -231,6 +234,11 @@ def _cells() -> Iterator[Text]:
         hidden = f"[xp.ones(2, 3), xp.ones{begin}]" if name == "lstm_cell" else f"xp.ones{begin}"
         weights = f"xp.ones({gates * 3}, 4), xp.ones({gates * 3}, 3)"
         yield "recurrent-refused", f"xp.{name}(xp.ones{x}, {hidden}, {weights})"
+    for (name, gates), x in product(_CELLS.items(), ("(2, 3, 4)", "()", "(2, 4)")):
+        begin = "(2, 3, 1)" if x == "(2, 4)" else "(2, 3)"
+        hidden = f"[xp.ones(2, 3), xp.ones{begin}]" if name == "lstm_cell" else f"xp.ones{begin}"
+        weights = f"xp.ones({gates * 3}, 4), xp.ones({gates * 3}, 3)"
+        yield "recurrent-refused", f"xp.{name}(xp.ones{x}, {hidden}, {weights})"
     for hidden in ("[]", "[xp.ones(2, 3)]"):
         yield (
             "recurrent-refused",
@@ -259,12 +267,21 @@ _FUSED: Final = (
     "_thnn_fused_lstm_cell_backward_impl(None, {a}, {a}, {g4}, {g4}, False)",
     "_thnn_fused_lstm_cell_backward({a}, {a}, {a}, {a}, {g4}, True)",
     "_thnn_fused_gru_cell({g3}, {g3}, {a}, {b3}, {b3})",
+    "_thnn_fused_gru_cell({g3}, {g3}, {a})",
+    "_thnn_fused_gru_cell({g3}, {g4}, {a}, {b3}, {b3})",
+    "_thnn_fused_gru_cell({g3}, {g3}, {g3})",
+    "_thnn_fused_lstm_cell({g4}, {g4}, {a}, None, {b4})",
     "_thnn_fused_gru_cell_backward({a}, {g3}, True)",
+    "_thnn_fused_gru_cell_backward({a}, {a}.repeat(1, 5), True)",
+    "_thnn_fused_gru_cell_backward({a}, {a}.double().repeat(1, 5), False)",
+    "_thnn_fused_gru_cell_backward({b3}, {g3}, True)",
+    "_thnn_fused_gru_cell_backward({a}, {b3}, True)",
+    "_thnn_fused_gru_cell_backward({a}, {g3}[:1], True)",
+    "_thnn_fused_gru_cell_backward(None, {g3}, True)",
     "_cudnn_rnn({x}, [{b3}], 1, None, {x}, None, 2, 5, 0, 1, False, 0., False, False, [], None)",
     "_cudnn_rnn({x}, [{b3}], 1, {a}, {x}, {x}, 2, 5, 2, 3, True, 0., True, True, [], None)",
     "_cudnn_rnn({a}, [{b3}], 1, {a}, {x}, {x}, 2, 5, 0, 1, False, 0., True, True, [2, 1], None)",
     "_cudnn_rnn({b3}, [{b3}], 1, {a}, {x}, {x}, 2, 5, 0, 1, False, 0., True, True, [], None)",
-    "_cudnn_rnn_flatten_weight([{b3}], 1, 2, 2, 3, 0, 1, False, False)",
     "miopen_rnn({x}, [{b3}], 1, {x}, None, 2, 5, 1, False, 0., False, False, [], None)",
     "_lstm_mps({x}, [{x}, {x}], [], False, 1, 0., False, False, False)",
 )

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import torch
 
-from conformance.extract._asking import error_of, is_reached
+from conformance.extract._asking import error_of, is_reached, meta
 
 A = torch.ops.aten
 WIDE = 1024
@@ -60,6 +60,29 @@ def packed() -> object:
     return torch.lstm(torch.zeros(4, 1), counts, state, weights, False, 1, 0.0, False, False)
 
 
+def cell() -> object:
+    """A step whose input is one row, not a batch of rows."""
+    return torch.rnn_tanh_cell(torch.zeros(1), *[torch.zeros(1, 1)] * 3)
+
+
+def counted_alone() -> object:
+    """A network over a sequence whose only count is not in a row."""
+    weights = [torch.zeros(1, 1)] * 2
+    settings = (False, 1, 0.0, False, False)
+    return torch.rnn_tanh(
+        torch.zeros(1, 1), torch.tensor(1), torch.zeros(1, 1, 1), weights, *settings
+    )
+
+
+def adds_no_biases() -> bool:
+    """Whether a fused step on meta that adds no biases is one."""
+    try:
+        A._thnn_fused_lstm_cell(meta((1, 4)), meta((1, 4)), meta((1, 1)))
+    except AttributeError:
+        return False
+    return True
+
+
 HABITS: dict[str, Callable[[], bool]] = {
     "oneDNN keeps the states of an LSTM three times": lambda: workspace() > 2000,
     "oneDNN is asked whether it knows halves": asks_onednn,
@@ -67,4 +90,7 @@ HABITS: dict[str, Callable[[], bool]] = {
         is_reached(A.mkldnn_rnn_layer.default, packed)
     ),
     "torch is built with cuDNN": torch._use_cudnn_rnn_flatten_weight,
+    "a recurrent cell looks at dimensions": lambda: "Expected 2D" in error_of(cell)[1],
+    "counts of packed sequences are a row on the CPU": lambda: "1D" in error_of(counted_alone)[1],
+    "a fused cell may have no biases": adds_no_biases,
 }

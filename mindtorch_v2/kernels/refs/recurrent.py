@@ -12,6 +12,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import HABITS
+from mindtorch_v2.kernels.switches import HABITS as NEURAL_HABITS
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS
 from mindtorch_v2.tensor.geometry import numel
@@ -21,6 +22,7 @@ _META: Final = "torch._meta_registrations."
 _BYTE: Final = DTYPES["uint8"]
 _FLOAT: Final = DTYPES["float32"]
 _GRU: Final = 3
+_GRU_WORKSPACE: Final = 5
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _SUM: Final = OperatorHandle("aten::sum.dim_IntList")
@@ -39,7 +41,7 @@ def _sized(like: Tensor, sizes: Sequence[int]) -> Tensor:
     return new_tensor(sizes, like._dtype, like._device)
 
 
-# --- the fused cell ---------------------------------------------------------------------------
+# --- fused cells ------------------------------------------------------------------------------
 
 
 @body(_META + "_thnn_fused_lstm_cell_meta")
@@ -55,6 +57,19 @@ def thnn_fused_lstm_cell(
     return _like(cx), _like(cx), workspace
 
 
+@body(_META + "_thnn_fused_gru_cell_meta")
+def thnn_fused_gru_cell(
+    input_gates: Tensor,
+    hidden_gates: Tensor,
+    hx: Tensor,
+    input_bias: Tensor | None = None,
+    hidden_bias: Tensor | None = None,
+) -> tuple[Any, Any]:
+    _check_sizes(input_gates, hidden_gates, input_bias, hidden_bias, _GRU, hx)
+    batch, hidden_size = hx._sizes
+    return _like(hx), _sized(hx, [batch, hidden_size * _GRU_WORKSPACE])
+
+
 def _check_sizes(
     input_gates: Tensor,
     hidden_gates: Tensor,
@@ -63,7 +78,7 @@ def _check_sizes(
     factor: int,
     prev_hidden: Tensor,
 ) -> None:
-    """``rnn_cell_checkSizes``, which takes for granted that there are two biases or none."""
+    """``rnn_cell_checkSizes``: a second bias is taken for granted where the first is."""
     _check_equal(len(input_gates._sizes), 2)
     _check_equal(input_gates._sizes, hidden_gates._sizes)
     batch, gates = input_gates._sizes
@@ -78,9 +93,9 @@ def _check_sizes(
     shown = f"{batch} * {gates} // {factor} (aka {wanted})"
     _check_equal(numel(prev_hidden._sizes), wanted, shown)
     for each in (hidden_gates, input_bias, hidden_bias, prev_hidden):
-        if each is None:
+        if each is None and not NEURAL_HABITS["a fused cell may have no biases"]:
             raise AttributeError("'NoneType' object has no attribute 'device'")
-        if each._device != input_gates._device:
+        if each is not None and each._device != input_gates._device:
             raise RuntimeError("expected all inputs to be same device")
 
 
@@ -117,6 +132,37 @@ def _check_backward_sizes(
     )
     if not is_right:
         raise RuntimeError("")
+
+
+@body(_META + "_thnn_fused_gru_cell_backward")
+def thnn_fused_gru_cell_backward(
+    grad_hy: Tensor | None, workspace: Tensor | None, has_bias: bool
+) -> tuple[Any, ...]:
+    if grad_hy is None or workspace is None:
+        raise AttributeError("'NoneType' object has no attribute 'dim'")
+    _check_gru_backward_sizes(grad_hy, workspace)
+    batch, hidden_size = grad_hy._sizes
+    of_input, of_hidden = (_sized(workspace, [batch, hidden_size * _GRU]) for _ in range(2))
+    biases = (_SUM(each, [0], False) if has_bias else None for each in (of_input, of_hidden))
+    return of_input, of_hidden, _like(grad_hy), *biases
+
+
+def _check_gru_backward_sizes(grad_hy: Tensor, workspace: Tensor) -> None:
+    """``checkGRUBackwardSizes``."""
+    for name, each in (("grad_hy", grad_hy), ("workspace", workspace)):
+        dim = len(each._sizes)
+        if dim != 2:
+            raise RuntimeError(f"Expected {name} to be 2-D, but got {dim}-D")
+    (batch, hidden_size), (rows, columns) = grad_hy._sizes, workspace._sizes
+    if rows != batch:
+        raise RuntimeError(
+            f"Expected workspace batch size ({rows}) to match grad_hy batch size ({batch})"
+        )
+    if columns != hidden_size * _GRU_WORKSPACE:
+        raise RuntimeError(
+            f"Expected workspace.size(1) to equal grad_hy.size(1) * {_GRU_WORKSPACE}, but got "
+            f"workspace.size(1)={columns} and grad_hy.size(1)={hidden_size}"
+        )
 
 
 # --- layers of other libraries ----------------------------------------------------------------

@@ -12,10 +12,12 @@ from typing import Any, Final
 
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
+from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.tensor import Tensor
 
 _IMPLICIT: Final = "CompositeImplicitAutograd"
+_LOOKS_AT_DIMENSIONS: Final = HABITS["a recurrent cell looks at dimensions"]
 _ADD: Final = OperatorHandle("aten::add.Tensor")
 _ADD_: Final = OperatorHandle("aten::add_.Tensor")
 _LINEAR: Final = OperatorHandle("aten::linear", none_is_undefined=True)
@@ -97,8 +99,16 @@ def run_gru_cell(input: Any, hidden: Hidden, params: CellParams, is_precomputed:
 # --- as operators -----------------------------------------------------------------------------
 
 
+def _check_rows(name: str, columns: str, given: Tensor, noun: str) -> None:
+    """What each element of a batch has is a row."""
+    dim = len(given._sizes)
+    if _LOOKS_AT_DIMENSIONS and dim != 2:
+        raise RuntimeError(f"Expected 2D {name} (batch x {columns}), but got {dim}D {noun}")
+
+
 def _check_input(input: Tensor, input_size: int) -> None:
     """``check_rnn_cell_forward_input``."""
+    _check_rows("input", "feature", input, "input")
     size = size_at(input, 1)
     if size != input_size:
         raise RuntimeError(f"input has inconsistent input_size: got {size} expected {input_size}")
@@ -106,6 +116,7 @@ def _check_input(input: Tensor, input_size: int) -> None:
 
 def _check_hidden(input: Tensor, hx: Tensor, hidden_size: int, label: int) -> None:
     """``check_rnn_cell_forward_hidden``."""
+    _check_rows(f"hidden{label}", "hidden_size", hx, "tensor")
     batch, own = size_at(input, 0), size_at(hx, 0)
     if batch != own:
         raise RuntimeError(f"Input batch size {batch} doesn't match hidden{label} batch size {own}")

@@ -37,6 +37,7 @@ _STACK: Final = OperatorHandle("aten::stack")
 _TRANSPOSE: Final = OperatorHandle("aten::transpose.int")
 _TRANSPOSE_: Final = OperatorHandle("aten::transpose_")
 _VIEW: Final = OperatorHandle("aten::view")
+_LOOKS_AT_COUNTS: Final = HABITS["counts of packed sequences are a row on the CPU"]
 _TURNS_EQUAL: Final = HABITS["oneDNN computes an LSTM of packed sequences of one length"]
 _UNBIND: Final = OperatorHandle("aten::unbind.int")
 
@@ -141,6 +142,15 @@ def _backwards(
         hidden = cell(step, hidden, params, is_precomputed)
         outputs.append(hidden[0])
     return _CAT(outputs[::-1], 0), hidden
+
+
+def _check_counts(batch_sizes: Tensor) -> None:
+    if not _LOOKS_AT_COUNTS:
+        return
+    if len(batch_sizes._sizes) != 1:
+        raise RuntimeError("batch_sizes tensor should be 1D")
+    if batch_sizes._device.type != "cpu":
+        raise RuntimeError(f"batch_sizes tensor should be on CPU, but got {batch_sizes._device}")
 
 
 def _packed_layer(cell: Cell, batch_sizes: Tensor) -> Layer:
@@ -260,6 +270,7 @@ def _register(name: str, cell: Cell) -> None:
         has_biases: bool,
         *settings: Any,
     ) -> tuple[Any, Any]:
+        _check_counts(batch_sizes)
         weights = _gathered(params, has_biases)
         return _stacked(_packed_layer(cell, batch_sizes), data, hx, weights, *settings)
 
@@ -286,10 +297,13 @@ def _lstm_impl(
     return output, _STACK([each for each, _ in kept], 0), cy
 
 
-def _has_projections(hx: Sequence[Tensor]) -> bool:
-    """Whether what is put out has another size than what a cell keeps."""
+def _check_states(hx: Sequence[Tensor]) -> None:
     if len(hx) != 2:
         raise RuntimeError("lstm expects two hidden states")
+
+
+def _has_projections(hx: Sequence[Tensor]) -> bool:
+    """Whether what is put out has another size than what a cell keeps."""
     return size_at(hx[0], 2) != size_at(hx[1], 2)
 
 
@@ -305,6 +319,7 @@ def lstm(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[Any, Any, Any]:
+    _check_states(hx)
     has_projections = _has_projections(hx)
     settings = (num_layers, dropout, train, bidirectional)
     if uses_onednn(input, params, hx):
@@ -334,6 +349,8 @@ def lstm_of_packed(
     bidirectional: bool,
 ) -> tuple[Any, Any, Any]:
     settings = (num_layers, dropout, train, bidirectional)
+    _check_states(hx)
+    _check_counts(batch_sizes)
     has_projections = _has_projections(hx)
     if _TURNS_EQUAL and not has_projections and uses_onednn(data, params, hx):
         sizes = counts(batch_sizes)
