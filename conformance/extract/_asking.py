@@ -17,6 +17,14 @@ def error_of(ask: Callable[[], object]) -> tuple[str, str]:
     raise AssertionError("torch took what it used to refuse")
 
 
+def holds(ask: Callable[[], bool]) -> bool:
+    """The answer; no if torch has nothing that could be asked, or refuses it."""
+    try:
+        return ask()
+    except (AttributeError, RuntimeError):
+        return False
+
+
 def meta(sizes: tuple[int, ...]) -> torch.Tensor:
     return torch.zeros(sizes, device="meta")
 

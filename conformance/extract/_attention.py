@@ -67,6 +67,10 @@ HABITS: dict[str, Callable[[], bool]] = {
         A.zeros.default,
         lambda: torch.nn.functional.scaled_dot_product_attention(*[ROWS[:0]] * 3),
     ),
+    "attention by no features is zero": lambda: is_reached(
+        A.zeros.default,
+        lambda: torch.nn.functional.scaled_dot_product_attention(*[ROWS[:, :0]] * 2, ROWS),
+    ),
     "attention on meta has sums of doubles": lambda: (
         A._scaled_dot_product_flash_attention_for_cpu(
             *[torch.ones(1, 1, 1, 1, dtype=torch.float64, device="meta")] * 3

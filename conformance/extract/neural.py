@@ -18,6 +18,7 @@ import torch
 from conformance.extract import (
     _attention,
     _convolutions,
+    _fused_attention,
     _gradients,
     _losses,
     _matrices,
@@ -205,7 +206,7 @@ CALLS: tuple[Ask, ...] = (
 def questions() -> dict[str, Callable[[], object]]:
     """All that is asked, by what it is about."""
     parts = (
-        *(_matrices, _attention, _gradients, _pools, _losses, _convolutions),
+        *(_matrices, _attention, _fused_attention, _gradients, _pools, _losses, _convolutions),
         *(_samples, _recurrent, _weights, _quantization),
     )
     return HABITS | {name: ask for part in parts for name, ask in part.HABITS.items()}
@@ -486,6 +487,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "norms and maxima of lists have checks of their own": lambda: (
         "expects ord" in error_of(lambda: torch._foreach_norm([ROWS], 1j))[1]
     ),
+    "a maximum of a list has a check of its own": lambda: (
+        "_foreach_max" in error_of(lambda: torch._foreach_max([ROWS[:0]]))[1]
+    ),
     "new_tensor copies a tensor to the receiver's device": lambda: (
         torch.ones(1, device="meta").new_tensor(torch.ones(1)).is_meta
     ),
@@ -592,6 +596,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "native_channel_shuffle looks at its groups": lambda: not takes(
         lambda: torch.native_channel_shuffle(ROWS, 1)
+    ),
+    "native_channel_shuffle on meta looks at its groups": lambda: not takes(
+        lambda: torch.native_channel_shuffle(ROWS.to("meta"), 1)
     ),
     "rrelu wants finite bounds": lambda: not takes(lambda: torch.rrelu(ROWS, 0, float("inf"))),
     "chunks of any strides are joined": lambda: takes(

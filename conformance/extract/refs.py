@@ -14,6 +14,9 @@ import torch
 from torch._decomp import global_decomposition_table
 from torch._prims_common import wrappers
 
+from conformance.extract import said
+from conformance.extract._asking import holds
+
 #: Which registration counts of several.
 PRECEDENCE = ("meta", "post_autograd", "pre_autograd")
 
@@ -333,8 +336,40 @@ ANSWERS: dict[str, Callable[[], bool]] = {
     "a spectrum on meta lies as on a GPU": lambda: (
         torch.fft.rfft(shaped(2, 2), dim=0).stride() == (1, 2)
     ),
+    "strides of a spectrum on meta are given to its dimensions in order": lambda: (
+        torch.ops.aten._fft_c2c(
+            torch.zeros(3, 2, dtype=torch.complex64, device="meta").t(), [1, 0], 0, True
+        ).stride()
+        == (2, 1)
+    ),
     "complex numbers are transformed in stages on meta": lambda: (
         torch.fft.fftn(shaped(2, 3, 4, 5)).stride()[0] == 1
+    ),
+    "statistics of miopen_batch_norm on meta are like the input": lambda: holds(
+        lambda: (
+            torch.ops.aten.miopen_batch_norm(
+                shaped(1, 1), shaped(1).half(), None, None, None, True, 0.1, 1e-5
+            )[1].dtype
+            is torch.float32
+        )
+    ),
+    "randint_like below a tensor is a new tensor on meta": lambda: holds(
+        lambda: (
+            torch.ops.aten.randint_like.Tensor(
+                shaped(1, 1).half(), torch.tensor(1), dtype=torch.int8
+            )
+        ).dtype
+        is torch.half
+    ),
+    "addmm on meta takes a dtype for a factor": lambda: (
+        "'torch.dtype' and 'Tensor'"
+        in said(lambda: torch.ops.aten.addmm.dtype(*[shaped(1, 1).half()] * 3, torch.float32))
+    ),
+    "dynamic products of four bits on meta take bfloat16": lambda: (
+        "bf16"
+        in said(
+            lambda: torch.ops.aten._dyn_quant_matmul_4bit(shaped(1, 1).half(), shaped(1), 1, 1, 1)
+        )
     ),
     "segments are counted along their axis": lambda: (
         torch.segment_reduce(shaped(2, 3), "sum", lengths=shaped(4, 5).long(), axis=1).shape

@@ -25,6 +25,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 
 _TYPES: Final = ALL_TYPES | COMPLEX_TYPES | HALVES | {BOOL}
 _IS_CHECKED: Final = HABITS["native_channel_shuffle looks at its groups"]
+_IS_CHECKED_ON_META: Final = HABITS["native_channel_shuffle on meta looks at its groups"]
 _CONTIGUOUS_FORMAT: Final = MEMORY_FORMATS["contiguous_format"]
 
 _ALIAS: Final = OperatorHandle("aten::alias")
@@ -83,7 +84,7 @@ def _dealt(self: Tensor, groups: int) -> Any:
 
 @kernel("aten::native_channel_shuffle", key="CompositeImplicitAutograd")
 def math_channel_shuffle(self: Tensor, groups: int) -> Any:
-    if _IS_CHECKED:
+    if _IS_CHECKED_ON_META:
         check_groups(self, groups)
     count, channels = (size_at(self, dim) for dim in (0, 1))
     split = _VIEW(self, [count, groups, channels // groups, -1])

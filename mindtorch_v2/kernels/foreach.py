@@ -40,6 +40,7 @@ _OTHER_NAMES: Final = {"maximum": "clamp_min", "minimum": "clamp_max"}
 
 #: Whether norms and maxima of lists have checks of their own.
 _LOOKS_ITSELF: Final = HABITS["norms and maxima of lists have checks of their own"]
+_LOOKS_FOR_A_MAXIMUM: Final = HABITS["a maximum of a list has a check of its own"]
 
 Each = Callable[..., Any]
 Check = Callable[[Sequence[Sequence[Any]], Sequence[Any] | None], None]
@@ -85,7 +86,7 @@ def _check_norm(tensor: Tensor, ord: Any) -> None:
 
 
 def _max(tensor: Tensor) -> Any:
-    if _LOOKS_ITSELF and not numel(tensor._sizes):
+    if _LOOKS_FOR_A_MAXIMUM and not numel(tensor._sizes):
         raise RuntimeError(
             "_foreach_max cannot compute the maximum of an empty tensor; max over zero elements is "
             "undefined."

@@ -36,6 +36,7 @@ _FUSES_GROUPS: Final = HABITS["attention of groups of heads is fused"]
 _FILLS_ITS_MASK: Final = HABITS["attention fills its mask"]
 _IN_FLOATS: Final = HABITS["attention of halves is in floats"]
 _OF_NOTHING: Final = HABITS["attention to nothing is zero"]
+_OF_NO_FEATURES: Final = HABITS["attention by no features is zero"]
 _IS_MASKED_ONCE: Final = HABITS["attention that is causal takes no mask"]
 _IS_OF_ONE: Final = HABITS["attention without a batch is attention of one"]
 
@@ -85,7 +86,8 @@ def _attended(
     enable_gqa: bool,
 ) -> Any:
     sizes = [*query._sizes[:-1], value._sizes[-1]]
-    if _OF_NOTHING and not (numel(sizes) and key._sizes[-2]):
+    is_of_nothing = _OF_NOTHING and not (numel(sizes) and key._sizes[-2])
+    if is_of_nothing or (_OF_NO_FEATURES and not query._sizes[-1]):
         return _nothing(sizes, query, key, value)
     choice = _MATH
     if query._device.type == "cpu":

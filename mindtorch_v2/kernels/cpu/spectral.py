@@ -71,23 +71,16 @@ def _batch_dims(rank: int, dims: Sequence[int]) -> list[int]:
 
 
 def spectrum_strides(
-    self: Tensor,
-    sizes: Sequence[int],
-    batch: Iterable[int],
-    dims: Sequence[int],
-    given_to: Sequence[int] = (),
+    self: Tensor, sizes: Sequence[int], batch: Iterable[int], dims: Sequence[int]
 ) -> tuple[int, ...]:
     """What ``_exec_fft`` gives a result of these sizes: the transformed dimensions lie row-major
-    within the others, which keep the order that they have in the input.
-
-    Their strides are ``given_to`` them in that order, if one is said.
-    """
+    within the others, which keep the order that they have in the input."""
     outer = outermost_first(batch, self)
     inner = [sizes[dim] for dim in dims]
     if not prod(self._sizes[dim] for dim in dims):  # RuntimeError: how many of nothing are there?
         _RESHAPE(_PERMUTE(self, [*outer, *dims]), [-1, *(self._sizes[dim] for dim in dims)])
     step, *steps = contiguous_strides((prod(self._sizes[dim] for dim in outer), *inner))
-    strides = dict(zip(given_to or dims, steps, strict=True))
+    strides = dict(zip(dims, steps, strict=True))
     for dim in reversed(outer):
         strides[dim] = step
         step *= sizes[dim]

@@ -285,5 +285,10 @@ def meta_miopen_batch_norm(
         (weight if each is None else each)._sizes if training else (0,)
         for each in (running_mean, running_var)
     ]
-    one, two = (new_tensor(shape, weight._dtype, weight._device) for shape in shapes)
+    like = (
+        input_tensor
+        if HABITS["statistics of miopen_batch_norm on meta are like the input"]
+        else weight
+    )
+    one, two = (new_tensor(shape, like._dtype, like._device) for shape in shapes)
     return _EMPTY_LIKE(input_tensor, memory_format=format), one, two

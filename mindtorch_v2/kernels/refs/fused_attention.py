@@ -26,6 +26,7 @@ _META: Final = "torch._meta_registrations."
 _FLOAT: Final = DTYPES["float32"]
 _NO_LENGTH: Final = "max_seqlen_q must not be None when cu_seqlens_q is provided"
 _IS_ALIKE: Final = HABITS["flash attention on meta lies as its queries do"]
+_FUSED_IS_ALIKE: Final = HABITS["fused attention on meta lies as its queries do"]
 
 
 def _like(tensor: Tensor) -> Any:
@@ -40,6 +41,12 @@ def _states(dtype: DType, *seed: int) -> list[Tensor]:
     """A seed and an offset of random numbers, which are on meta whatever is asked for."""
     device = Device._made("meta")
     return [new_tensor(seed, dtype, device), new_tensor((), dtype, device)]
+
+
+def _flash_states() -> list[Tensor]:
+    if HABITS["the seed of flash attention on meta is two numbers"]:
+        return _states(DTYPES["uint64"], 2)
+    return _states(int64)
 
 
 def _rounded_up(size: int, multiple: int) -> int:
@@ -80,8 +87,7 @@ def meta__scaled_dot_product_flash_attention(
     attention = _like_with_heads_behind(query)
     logsumexp = _new(shape, query, _FLOAT)
     mask = _debug_mask(query, shape, size, keys, wanted=return_debug_mask)
-    states = _states(DTYPES["uint64"], 2)
-    return (attention, logsumexp, None, None, shape[2], keys, *states, mask)
+    return (attention, logsumexp, None, None, shape[2], keys, *_flash_states(), mask)
 
 
 @body(_META + "meta__scaled_dot_product_flash_attention_quantized")
@@ -146,7 +152,7 @@ def meta__flash_attention_forward(
     sums = (batch, heads, count) if cum_seq_q is None else (heads, size_at(query, 0))
     logsumexp = _new(sums, query, _FLOAT)
     mask = _debug_mask(query, (batch, heads, count), size, keys, wanted=return_debug_mask)
-    return (attention, logsumexp, *_states(DTYPES["uint64"], 2), mask)
+    return (attention, logsumexp, *_flash_states(), mask)
 
 
 @body(_META + "meta__flash_attention_forward_quantized")
@@ -273,6 +279,8 @@ def meta__efficient_attention_backward(
 
 def _with_matching_layout(query: Tensor, shape: Sequence[int]) -> Any:
     """``alloc_with_matching_layout``: dimensions in the order that the query has in memory."""
+    if not _FUSED_IS_ALIKE:
+        return _new(shape, query)
     if tuple(query._sizes) == tuple(shape):
         return _like(query)
     given = tuple(query._strides)
@@ -291,7 +299,8 @@ def meta__scaled_dot_product_cudnn_attention(
     batch, heads, count = (size_at(query, dim) for dim in range(3))
     keys = size_at(key, 2)
     found = _with_matching_layout(query, (batch, heads, count, size_at(value, -1)))
-    logsumexp = _new((batch, heads, count, 1), query, _FLOAT)
+    column = (1,) if HABITS["sums of cuDNN's attention on meta are columns"] else ()
+    logsumexp = _new((batch, heads, count, *column), query, _FLOAT)
     return (found, logsumexp, None, None, count, keys, *_states(int64), None)
 
 
@@ -300,6 +309,12 @@ def meta__scaled_dot_product_fused_attention_overrideable(
     query: Tensor, key: Tensor, value: Tensor, *rest: Any, **options: Any
 ) -> tuple[Any, ...]:
     """What a backend of somebody's own may be expected to answer."""
+    if not HABITS["fused attention on meta may have no batch"]:
+        sizes = [size_at(query, dim) for dim in range(3)]
+        keys = size_at(key, 2)
+        found = _with_matching_layout(query, (*sizes, size_at(value, -1)))
+        logsumexp = _new(sizes, query, _FLOAT)
+        return (found, logsumexp, None, None, sizes[2], keys, *_states(int64), None)
     if len(query._sizes) not in (3, 4):
         raise RuntimeError("query must be 3D or 4D")
     *outer, heads, count, _ = query._sizes
@@ -329,9 +344,10 @@ def meta__scaled_dot_product_attention_math_for_mps(
 ) -> tuple[Any, Any]:
     """Batches of batches are one, and so is none."""
     rank = len(query._sizes)
-    (batch, heads, count, _), _, (_, _, keys, size) = (
-        tuple(_of_one_batch(each)._sizes) for each in (query, key, value)
-    )
+    given = [_of_one_batch(each) for each in (query, key, value)]
+    if not HABITS["attention for MPS on meta is as wide as its values"]:
+        return _of_few_queries(query, given[0], given[1])
+    (batch, heads, count, _), _, (_, _, keys, size) = (tuple(each._sizes) for each in given)
     found, shares = (_new((batch, heads, count, columns), query) for columns in (size, keys))
     if rank == 3:
         return call("squeeze", found, 0), call("squeeze", shares, 0)
@@ -340,6 +356,23 @@ def meta__scaled_dot_product_attention_math_for_mps(
         one, two = (call("view", each, [*outer, *each._sizes[1:]]) for each in (found, shares))
         return one, two
     return found, shares
+
+
+def _of_few_queries(query: Tensor, one: Tensor, key: Tensor) -> tuple[Any, Any]:
+    """As the kernels of few queries have it: in passes over many keys, or at once."""
+    batch, heads, count, size = one._sizes
+    _, of_keys, keys, _ = key._sizes
+    found = _new(one._sizes, query)
+    if keys >= 1024 or (of_keys < count and keys >= 4096):
+        return found, _new((batch, heads, count, 32, size), query)
+    shares = _new((batch, heads, count, keys), query)
+    rank = len(query._sizes)
+    if rank == 4:
+        return found, shares
+    found = call("view_as", found, query)
+    if rank == 3:
+        return found, call("squeeze", shares, 0)
+    raise TypeError('can only concatenate list (not "torch.Size") to list')
 
 
 def _of_one_batch(tensor: Tensor) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
+from mindtorch_v2.kernels.refs.common import HABITS as REFS_HABITS
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.dtype import DTYPES
@@ -103,6 +104,10 @@ def meta__dyn_quant_matmul_4bit(
     inp: Tensor, packed_weights: Tensor, block_size: int, in_features: int, out_features: int
 ) -> Tensor:
     _check_rank("input", inp)
+    if not REFS_HABITS["dynamic products of four bits on meta take bfloat16"]:
+        if inp._dtype is not DTYPES["float32"]:
+            raise RuntimeError(f"expected input to be f32, got {inp._dtype}")
+        return new_tensor((size_at(inp, 0), out_features), inp._dtype, inp._device)
     is_bfloat16 = inp._dtype is DTYPES["bfloat16"] and block_size == in_features
     if inp._dtype is not DTYPES["float32"] and not is_bfloat16:
         raise RuntimeError(

@@ -15,6 +15,7 @@ from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.randomness.rare_distributions import check_ref, check_share, check_width
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import (
+    HABITS,
     assertion,
     elementwise_dtypes,
     strides_in_format_of,
@@ -137,6 +138,8 @@ def randint_like(
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
 ) -> Any:
+    if HABITS["randint_like below a tensor is a new tensor on meta"]:
+        return new_tensor(self._sizes, self._dtype, self._device)
     return _EMPTY_LIKE(
         self,
         dtype=dtype,

@@ -24,30 +24,59 @@ from mindtorch_v2.tensor.dtype import MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.tensor import Tensor
 
 _META: Final = "torch._meta_registrations."
+_AS_STRIDED: Final = OperatorHandle("aten::as_strided")
+_AS_STRIDED_: Final = OperatorHandle("aten::as_strided_")
 _PERMUTE: Final = OperatorHandle("aten::permute")
+_RESHAPE: Final = OperatorHandle("aten::reshape")
+_RESIZE_: Final = OperatorHandle("aten::resize_")
 _CLONE: Final = OperatorHandle("aten::clone")
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 _AS_ON_A_GPU: Final = HABITS["a spectrum on meta lies as on a GPU"]
+_IN_ORDER: Final = HABITS["strides of a spectrum on meta are given to its dimensions in order"]
 _IN_STAGES: Final = HABITS["complex numbers are transformed in stages on meta"]
 _MOST_DIMS: Final = 3
 """``cufft_max_ndim``."""
 
 
-def _executed(
-    self: Tensor,
-    sizes: Sequence[int],
-    dtype: DType,
-    dims: Sequence[int],
-    given_to: Sequence[int] = (),
-) -> Tensor:
+def _executed(self: Tensor, sizes: Sequence[int], dtype: DType, dims: Sequence[int]) -> Tensor:
     """``_exec_fft``."""
+    if _IN_ORDER:
+        return _executed_in_order(self, sizes, dtype, dims)
     batch = [dim for dim in range(len(self._sizes)) if dim not in dims]
     if len(batch) + len(dims) != len(self._sizes):
         _PERMUTE(self, [*batch, *dims])  # which refuses it
     if is_of_nothing(sizes):
         return new_tensor(sizes, dtype, self._device)
-    strides = spectrum_strides(self, sizes, batch, dims, given_to)
+    strides = spectrum_strides(self, sizes, batch, dims)
     return new_tensor(sizes, dtype, self._device, strides)
+
+
+def _executed_in_order(
+    self: Tensor, sizes: Sequence[int], dtype: DType, dims: Sequence[int]
+) -> Tensor:
+    """``_exec_fft`` that finds strides for the transformed dimensions as they are given, and gives
+    them to these dimensions in order, so that a result may reach further than its memory."""
+    rank = len(self._sizes)
+    transformed = {dim % rank for dim in dims}
+    batch = outermost_first((dim for dim in range(rank) if dim not in transformed), self)
+    order = [*batch, *sorted(transformed)]
+    first = rank - len(dims)
+    permuted = _PERMUTE(self, order)
+    count = _RESHAPE(permuted, [-1, *permuted._sizes[first:]])._sizes[0]
+    found, wanted = new_tensor(sizes, dtype, self._device), [count, *(sizes[dim] for dim in dims)]
+    if _AS_ON_A_GPU:
+        _RESIZE_(found, wanted, memory_format=_CONTIGUOUS)
+    else:
+        found = _RESHAPE(found, wanted)
+    step, *steps = found._strides
+    strides = [0] * rank
+    for place in reversed(range(first)):
+        strides[order[place]] = step
+        step *= sizes[order[place]]
+    for place, stride in enumerate(steps, first):
+        strides[order[place]] = stride
+    as_strided = _AS_STRIDED_ if _AS_ON_A_GPU else _AS_STRIDED  # in place it looks at the memory
+    return as_strided(found, sizes, strides, found._storage_offset)  # type: ignore[no-any-return]
 
 
 def _is_one_step(dims: Sequence[int]) -> bool:
@@ -77,7 +106,7 @@ def meta_fft_c2c(self: Tensor, dim: Sequence[int], normalization: int, forward: 
         return _in_stages(self, self._sizes, self._dtype, dim)
     if _AS_ON_A_GPU:
         return _executed(self, self._sizes, self._dtype, dim)
-    return _executed(self, self._sizes, self._dtype, sorted_dims(self, dim), sorted(dim))
+    return _executed(self, self._sizes, self._dtype, sorted_dims(self, dim))
 
 
 @body(_META + "meta_fft_r2c")
