@@ -23,6 +23,14 @@ HABITS: dict[str, Callable[[], bool]] = {
     "the seed of flash attention on meta is two numbers": lambda: holds(
         lambda: A._scaled_dot_product_flash_attention(*HEADS)[6].shape == (2,)
     ),
+    "sums of unlike sequences on meta are in rows": lambda: holds(
+        lambda: (
+            A._flash_attention_forward(
+                *[meta(3, 1, 1)] * 3, *[meta(2)] * 2, *(3, 3, 0.0, False, False)
+            )[1].dim()
+            == 2
+        )
+    ),
     "fused attention on meta lies as its queries do": lambda: holds(
         lambda: (
             A._scaled_dot_product_cudnn_attention(*TURNED, None, False)[0].stride()

@@ -11,7 +11,6 @@ from mindtorch_v2.kernels.elementwise.promotion import Number, Operand
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import (
-    HABITS,
     elementwise_dtypes,
     maybe_broadcast,
     pw_cast_for_opmath,
@@ -61,8 +60,6 @@ def addmm_dtype(
     beta: Number = 1,
     alpha: Number = 1,
 ) -> Any:
-    if HABITS["addmm on meta takes a dtype for a factor"]:
-        raise TypeError("unsupported operand type(s) for *: 'torch.dtype' and 'Tensor'")
     product = _MUL(_MM_DTYPE(mat1, mat2, out_dtype), alpha)
     return product if beta == 0 else _ADD(product, _MUL(to_dtype(self, out_dtype), beta))
 

@@ -19,7 +19,7 @@ from mindtorch_v2.kernels.refs.common import (
     suggest_memory_format,
 )
 from mindtorch_v2.kernels.refs.wrappers import written_out
-from mindtorch_v2.tensor.dtype import DTYPES, DType
+from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType
 from mindtorch_v2.tensor.geometry import is_contiguous, numel
 from mindtorch_v2.tensor.tensor import Tensor
 
@@ -28,6 +28,8 @@ _DECOMPOSED: Final = "torch._decomp.decompositions."
 _ADD: Final = OperatorHandle("aten::add.Tensor")
 _COPY_: Final = OperatorHandle("aten::copy_")
 _DIV: Final = OperatorHandle("aten::reciprocal")
+_CHANNELS_LAST: Final = MEMORY_FORMATS["channels_last"]
+_CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 _EMPTY_LIKE: Final = OperatorHandle("aten::empty_like")
 _FLATTEN: Final = OperatorHandle("aten::flatten.using_ints")
 _MUL: Final = OperatorHandle("aten::mul.Tensor")
@@ -278,17 +280,16 @@ def meta_miopen_batch_norm(
     exponential_average_factor: float,
     epsilon: float,
 ) -> Three:
+    is_new = HABITS["miopen_batch_norm on meta makes all like the input"]
     format = suggest_memory_format(input_tensor)
-    if not is_contiguous(input_tensor._sizes, input_tensor._strides, format):
+    if is_new:
+        format = format if format is _CHANNELS_LAST else _CONTIGUOUS
+    elif not is_contiguous(input_tensor._sizes, input_tensor._strides, format):
         raise RuntimeError(f"miopen_batch_norm: input must be contiguous in {format}")
     shapes = [
         (weight if each is None else each)._sizes if training else (0,)
         for each in (running_mean, running_var)
     ]
-    like = (
-        input_tensor
-        if HABITS["statistics of miopen_batch_norm on meta are like the input"]
-        else weight
-    )
+    like = input_tensor if is_new else weight
     one, two = (new_tensor(shape, like._dtype, like._device) for shape in shapes)
     return _EMPTY_LIKE(input_tensor, memory_format=format), one, two

@@ -149,7 +149,8 @@ def meta__flash_attention_forward(
     keys = size_at(key, 1) if cum_seq_k is None else max_k
     heads, size = size_at(query, -2), size_at(query, -1)
     attention = _like(query)
-    sums = (batch, heads, count) if cum_seq_q is None else (heads, size_at(query, 0))
+    is_in_rows = cum_seq_q is not None and HABITS["sums of unlike sequences on meta are in rows"]
+    sums = (heads, size_at(query, 0)) if is_in_rows else (batch, heads, count)
     logsumexp = _new(sums, query, _FLOAT)
     mask = _debug_mask(query, (batch, heads, count), size, keys, wanted=return_debug_mask)
     return (attention, logsumexp, *_flash_states(), mask)
@@ -282,7 +283,7 @@ def _with_matching_layout(query: Tensor, shape: Sequence[int]) -> Any:
     if not _FUSED_IS_ALIKE:
         return _new(shape, query)
     if tuple(query._sizes) == tuple(shape):
-        return _like(query)
+        return _like_with_heads_behind(query)
     given = tuple(query._strides)
     order = sorted(range(4), key=lambda dim: given[dim], reverse=True)
     strides, stride = [0] * 4, 1

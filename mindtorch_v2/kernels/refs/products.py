@@ -98,8 +98,11 @@ def factors_for(self: Tensor, *factors: Any) -> tuple[Any, ...]:
 
 @body(_DECOMPOSED + "addmm")
 def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Number = 1, alpha: Number = 1) -> Any:
+    """Where the dtype of the result is given, that is taken for ``beta``."""
     beta, alpha = factors_for(self, beta, alpha)
     product = _MUL(_MM(mat1, mat2), alpha)
+    if isinstance(beta, DType):
+        raise TypeError("unsupported operand type(s) for *: 'torch.dtype' and 'Tensor'")
     return _added(self, product, beta)
 
 
