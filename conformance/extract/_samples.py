@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import torch
 
+from conformance.extract import takes
 from conformance.extract._asking import error_of
 
 A = torch.ops.aten
@@ -28,6 +29,15 @@ HABITS: dict[str, Callable[[], bool]] = {
     ),
     "matrix_exp_backward looks for square matrices": lambda: (
         "square" in error_of(lambda: A.matrix_exp_backward(torch.ones(2, 3), torch.ones(2, 3)))[1]
+    ),
+    "a Sobol engine looks at its sizes": lambda: not takes(
+        lambda: torch._sobol_engine_ff_(torch.ones(1).long(), -1, torch.ones(1, 30).long(), 1, 0)
+    ),
+    "a gradient of a grid is like what was sampled": lambda: not takes(
+        lambda: A.grid_sampler_3d_backward(
+            *(torch.ones(1, 1, 1, 1, 2), torch.ones(1, 1, 1, 1, 1), torch.ones(1, 1, 1, 1, 3)),
+            *(0, 0, False, [True, True]),
+        )
     ),
     "a binomial sample looks at dtypes first": lambda: (
         error_of(lambda: torch.binomial(torch.ones(1).long(), torch.ones(1)))[0] == "ValueError"

@@ -210,7 +210,6 @@ class UntypedStorage(metaclass=NamedAsInC):
     def _span(self, start: int, stop: int) -> Bytes:
         """Some of them: all for memory of the host."""
         if self._bytes is None:
-            self._refuse_meta()
             raise RuntimeError(_NOT_ALLOCATED)
         if isinstance(self._bytes, np.ndarray):
             return self._bytes[start:stop]
