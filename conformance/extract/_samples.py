@@ -19,10 +19,21 @@ def step_of_too_many() -> None:
     A._fused_sgd_(ones, ones, ones, **numbers, **switches)
 
 
+def descended() -> tuple[torch.Tensor, torch.Tensor]:
+    """A vector of halves after a step, and its momentum."""
+    parameter, momentum = (torch.full((16,), x, dtype=torch.bfloat16) for x in (13.0, 0.0))
+    numbers = {"weight_decay": 0.1, "momentum": 0.5, "lr": 0.1, "dampening": 0.0}
+    switches = {"nesterov": False, "maximize": False, "is_first_step": True}
+    A._fused_sgd_([parameter], [torch.zeros_like(momentum)], [momentum], **numbers, **switches)
+    return parameter, momentum
+
+
 HABITS: dict[str, Callable[[], bool]] = {
     "a list of a step is asked whether it is empty": lambda: (
         "empty()" in error_of(step_of_too_many)[1]
     ),
+    "a step of halves rounds its numbers": lambda: descended()[1][0].item() == 1.3046875,
+    "a descent leaves vectors of halves where they are": lambda: descended()[0][0].item() == 13,
     "a gelu gradient with gradients is computed in floats": lambda: (
         A.infinitely_differentiable_gelu_backward(torch.ones(1), torch.ones(1).half()).dtype
         is torch.float32

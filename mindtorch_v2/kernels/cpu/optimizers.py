@@ -31,6 +31,8 @@ _ITEM: Final = OperatorHandle("aten::item")
 _FLOAT32: Final = DTYPES["float32"]
 _FLOAT64: Final = DTYPES["float64"]
 _VECTOR_BYTES: Final = 32
+_ROUNDS_NUMBERS: Final = HABITS["a step of halves rounds its numbers"]
+_LEAVES_HALVES: Final = HABITS["a descent leaves vectors of halves where they are"]
 _EXPECTED: Final = (
     "Expected {} to be true, but got false.  (Could this error message be improved?  If so, please "
     "report an enhancement request to PyTorch.)"
@@ -88,7 +90,8 @@ class _Part(NamedTuple):
     stop: int
     in_vectors: bool
     element: Number
-    """``scalar_t`` in vectors, ``opmath_t`` where elements are computed one by one."""
+    """``scalar_t`` in vectors of some releases, ``opmath_t`` of others and where elements are
+    computed one by one."""
     opmath: Number
 
 
@@ -104,7 +107,7 @@ def _parts(dtype: DType, count: int) -> Iterator[_Part]:
         return rounded(opmath(number), dtype).astype(kind)
 
     if whole:
-        yield _Part(0, whole, True, element, opmath)
+        yield _Part(0, whole, True, element if _ROUNDS_NUMBERS else opmath, opmath)
     if whole < count:
         yield _Part(whole, count, False, opmath, opmath)
 
@@ -286,8 +289,8 @@ def _sgd(part: _Part, param: Array, grad: Array, *rest: Any) -> Sequence[Array |
             found = fused(part.element(1 - options.dampening), grad, buffer * momentum)
         buffers = [found]
         grad = fused(found, momentum, grad) if options.nesterov else found
-    moved = None  # vectors of halves are not written back
-    if not (is_half and part.in_vectors):
+    moved = None
+    if not (is_half and part.in_vectors and _LEAVES_HALVES):
         moved = fused(grad, part.opmath(-options.lr), param)
     return (moved, kept, *buffers)
 
