@@ -139,6 +139,14 @@ def _scaled(part: _Part, grad: Array, scale: Any, maximize: bool) -> tuple[Array
     return (-grad if maximize else grad), kept
 
 
+def _mixed(part: _Part, state: Array, kept: Any, share: Any, grad: Array) -> Array:
+    """What is kept of a state, and a share of a gradient: of the two products vectors do not round
+    the second, numbers that are computed one by one the first."""
+    if part.in_vectors:
+        return fused(share, grad, state * kept)
+    return fused(state, kept, share * grad)
+
+
 # --- Adam -------------------------------------------------------------------------------------
 
 
@@ -175,7 +183,7 @@ def _adam(
     else:
         average = fused(weight - number(1), grad - average, grad)
     share = number(1 - options.beta2) * grad
-    square = fused(share, grad, square * number(options.beta2))
+    square = _mixed(part, square, number(options.beta2), share, grad)
     under = square
     if largest:
         if part.in_vectors:
@@ -286,7 +294,7 @@ def _sgd(part: _Part, param: Array, grad: Array, *rest: Any) -> Sequence[Array |
         if options.is_first_step:
             found = grad
         else:
-            found = fused(part.element(1 - options.dampening), grad, buffer * momentum)
+            found = _mixed(part, buffer, momentum, part.element(1 - options.dampening), grad)
         buffers = [found]
         grad = fused(found, momentum, grad) if options.nesterov else found
     moved = None
