@@ -23,7 +23,7 @@ from mindtorch_v2.kernels.elementwise.tensor_iterator import is_standing_for_cpu
 from mindtorch_v2.kernels.foretold import foretell
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor, resize_output
-from mindtorch_v2.kernels.pointers import check_pointers
+from mindtorch_v2.kernels.pointers import check_accessor, check_pointers
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import HABITS, dispatch
@@ -62,9 +62,8 @@ Three = tuple[Tensor, Tensor, Tensor]
 def check_accessors(dtype: DType, *statistics: Tensor | None) -> None:
     """What ``accessor<dtype, 1>`` asks: one dimension, and then what a pointer does."""
     for each in statistics:
-        if each is not None and len(each._sizes) != 1:
-            raise RuntimeError(f"TensorAccessor expected 1 dims but tensor has {len(each._sizes)}")
-        check_pointers(dtype, each)
+        if each is not None:
+            check_accessor(dtype, 1, each)
 
 
 def _is_contiguous(tensor: Tensor | None) -> bool:

@@ -17,7 +17,7 @@ from mindtorch_v2.kernels.elementwise.pointwise import as_array
 from mindtorch_v2.kernels.elementwise.promotion import BOOL
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.pointers import check_pointers
+from mindtorch_v2.kernels.pointers import check_accessor, check_pointers
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, dispatch_over
 from mindtorch_v2.kernels.views.strided import size_at
@@ -300,11 +300,7 @@ def ctc_loss_of_tensors(
 
 def _accessed(tensor: Tensor, rank: int, dtype: DType) -> Array:
     """``accessor``: RuntimeError for another rank, or another dtype."""
-    if len(tensor._sizes) != rank:
-        raise RuntimeError(
-            f"TensorAccessor expected {rank} dims but tensor has {len(tensor._sizes)}"
-        )
-    check_pointers(dtype, tensor)
+    check_accessor(dtype, rank, tensor)
     return as_array(tensor, dtype)
 
 

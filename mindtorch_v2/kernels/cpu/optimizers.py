@@ -31,6 +31,8 @@ _ITEM: Final = OperatorHandle("aten::item")
 _FLOAT32: Final = DTYPES["float32"]
 _FLOAT64: Final = DTYPES["float64"]
 _VECTOR_BYTES: Final = 32
+_ROUNDS_NUMBERS: Final = HABITS["a step of halves rounds its numbers"]
+_LEAVES_HALVES: Final = HABITS["a descent leaves vectors of halves where they are"]
 _EXPECTED: Final = (
     "Expected {} to be true, but got false.  (Could this error message be improved?  If so, please "
     "report an enhancement request to PyTorch.)"
@@ -88,7 +90,8 @@ class _Part(NamedTuple):
     stop: int
     in_vectors: bool
     element: Number
-    """``scalar_t`` in vectors, ``opmath_t`` where elements are computed one by one."""
+    """``scalar_t`` in vectors of some releases, ``opmath_t`` of others and where elements are
+    computed one by one."""
     opmath: Number
 
 
@@ -104,7 +107,7 @@ def _parts(dtype: DType, count: int) -> Iterator[_Part]:
         return rounded(opmath(number), dtype).astype(kind)
 
     if whole:
-        yield _Part(0, whole, True, element, opmath)
+        yield _Part(0, whole, True, element if _ROUNDS_NUMBERS else opmath, opmath)
     if whole < count:
         yield _Part(whole, count, False, opmath, opmath)
 
@@ -134,6 +137,14 @@ def _scaled(part: _Part, grad: Array, scale: Any, maximize: bool) -> tuple[Array
     if scale is not None:
         kept = grad = grad / part.opmath(float(scale))
     return (-grad if maximize else grad), kept
+
+
+def _mixed(part: _Part, state: Array, kept: Any, share: Any, grad: Array) -> Array:
+    """What is kept of a state, and a share of a gradient: of the two products vectors do not round
+    the second, numbers that are computed one by one the first."""
+    if part.in_vectors:
+        return fused(share, grad, state * kept)
+    return fused(state, kept, share * grad)
 
 
 # --- Adam -------------------------------------------------------------------------------------
@@ -172,7 +183,7 @@ def _adam(
     else:
         average = fused(weight - number(1), grad - average, grad)
     share = number(1 - options.beta2) * grad
-    square = fused(share, grad, square * number(options.beta2))
+    square = _mixed(part, square, number(options.beta2), share, grad)
     under = square
     if largest:
         if part.in_vectors:
@@ -283,11 +294,11 @@ def _sgd(part: _Part, param: Array, grad: Array, *rest: Any) -> Sequence[Array |
         if options.is_first_step:
             found = grad
         else:
-            found = fused(part.element(1 - options.dampening), grad, buffer * momentum)
+            found = _mixed(part, buffer, momentum, part.element(1 - options.dampening), grad)
         buffers = [found]
         grad = fused(found, momentum, grad) if options.nesterov else found
-    moved = None  # vectors of halves are not written back
-    if not (is_half and part.in_vectors):
+    moved = None
+    if not (is_half and part.in_vectors and _LEAVES_HALVES):
         moved = fused(grad, part.opmath(-options.lr), param)
     return (moved, kept, *buffers)
 

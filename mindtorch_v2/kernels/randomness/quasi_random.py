@@ -1,7 +1,7 @@
 """Quasi-random numbers: what an engine of Sobol's sequences is made of.
 
-Mirrors ``aten/src/ATen/native/SobolEngineOps.cpp``, which goes through memory by strides and looks
-at no sizes.
+Mirrors ``aten/src/ATen/native/SobolEngineOps.cpp``, which goes through memory by strides, and in
+some releases looks at sizes before it does.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_v2.binding.values import dtype_of_value
-from mindtorch_v2.kernels.cpu.samples.direction_numbers import MAXBIT, states
+from mindtorch_v2.kernels.cpu.samples.direction_numbers import MAXBIT, MAXDIM, states
 from mindtorch_v2.kernels.handle import OperatorHandle
-from mindtorch_v2.kernels.pointers import check_pointers
+from mindtorch_v2.kernels.pointers import check_accessor
 from mindtorch_v2.kernels.rows import kernel
-from mindtorch_v2.kernels.switches import FLOATING_TYPES, dispatch_over
+from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, dispatch_over
 from mindtorch_v2.tensor.copying import store, value_array
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, int64
 from mindtorch_v2.tensor.elements import Array
@@ -25,6 +25,8 @@ from mindtorch_v2.tensor.tensor import Tensor
 _KEY: Final = "CompositeImplicitAutograd"
 _CONTIGUOUS: Final = MEMORY_FORMATS["contiguous_format"]
 _RECIPROCAL: Final = 2.0**-MAXBIT
+_LARGEST_COUNT: Final = 2**MAXBIT
+_LOOKS_AT_SIZES: Final = HABITS["a Sobol engine looks at its sizes"]
 
 _ARANGE: Final = OperatorHandle("aten::arange.start_step")
 _ARANGE_OUT: Final = OperatorHandle("aten::arange.start_out")
@@ -50,6 +52,7 @@ def sobol_engine_draw(
     dtype: int | None,
 ) -> tuple[Any, Any]:
     _check_long(sobolstate=sobolstate, quasi=quasi)
+    _check_walk(quasi, n, sobolstate, dimension, num_generated)
     last = _CLONE(quasi, memory_format=_CONTIGUOUS)
     made = DTYPES["float32"] if dtype is None else dtype_of_value(dtype)
     result = _EMPTY(
@@ -72,6 +75,7 @@ def sobol_engine_ff_(
     self: Tensor, n: int, sobolstate: Tensor, dimension: int, num_generated: int
 ) -> Tensor:
     _check_long(sobolstate=sobolstate, quasi=self)
+    _check_walk(self, n, sobolstate, dimension, num_generated)
     line = _line(self, dimension)
     steps = _steps(sobolstate, dimension, max(n, 0), num_generated)
     if dimension > 0:
@@ -83,14 +87,13 @@ def sobol_engine_ff_(
 def sobol_engine_scramble_(self: Tensor, ltm: Tensor, dimension: int) -> Tensor:
     """Each number becomes what matrices of bits make of its bits."""
     _check_long(sobolstate=self)
-    _check_table(self)
+    check_accessor(int64, 2, self)
     table = _table(self, dimension)
     numbers = value_array(table)
     rows = _CLONE(ltm, memory_format=_CONTIGUOUS)
     _FILL_(_DIAGONAL(rows, 0, -2, -1), 1)
     dots = _dot_powers(rows)
-    check_pointers(int64, dots)
-    _check_table(dots)
+    check_accessor(int64, 2, dots)
     factors = value_array(_table(dots, dimension))
     found = np.zeros_like(numbers)
     for bit in range(MAXBIT):
@@ -103,7 +106,11 @@ def sobol_engine_scramble_(self: Tensor, ltm: Tensor, dimension: int) -> Tensor:
 @kernel("aten::_sobol_engine_initialize_state_", key=_KEY)
 def sobol_engine_initialize_state_(self: Tensor, dimension: int) -> Tensor:
     _check_long(sobolstate=self)
-    _check_table(self)
+    if _LOOKS_AT_SIZES:
+        if not 1 <= dimension <= MAXDIM:
+            raise ValueError(f"dimension must be between 1 and {MAXDIM}, but got {dimension}")
+        _check_state(self, dimension)
+    check_accessor(int64, 2, self)
     count = max(dimension, 1)
     store(_table(self, count), states(count))
     options = {"dtype": self._dtype, "layout": self._layout, "device": self._device}
@@ -118,11 +125,30 @@ def _check_long(**tensors: Tensor) -> None:
             raise RuntimeError(f"{name} needs to be of type Long")
 
 
-def _check_table(tensor: Tensor) -> None:
-    """``accessor``, of two dimensions."""
-    rank = len(tensor._sizes)
-    if rank != 2:
-        raise RuntimeError(f"TensorAccessor expected 2 dims but tensor has {rank}")
+def _check_walk(
+    quasi: Tensor, n: int, sobolstate: Tensor, dimension: int, num_generated: int
+) -> None:
+    """What is asked before ``n`` numbers follow ``num_generated`` others."""
+    if not _LOOKS_AT_SIZES:
+        return
+    if n < 0:
+        raise ValueError(f"n must be non-negative, but got {n}")
+    if tuple(quasi._sizes) != (dimension,):
+        raise ValueError(
+            f"dimension must match the size of quasi, but got dimension {dimension} and quasi "
+            f"with shape {list(quasi._sizes)}"
+        )
+    _check_state(sobolstate, dimension)
+    if num_generated < 0 or n > _LARGEST_COUNT - num_generated:
+        raise ValueError(f"SobolEngine can generate at most {_LARGEST_COUNT} points")
+
+
+def _check_state(state: Tensor, dimension: int) -> None:
+    sizes = state._sizes
+    if len(sizes) != 2 or sizes[0] != dimension or sizes[1] < MAXBIT:
+        raise ValueError(
+            f"sobolstate must have shape [{dimension}, at least {MAXBIT}], but got {list(sizes)}"
+        )
 
 
 def _line(tensor: Tensor, dimension: int) -> Tensor:

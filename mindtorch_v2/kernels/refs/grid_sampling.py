@@ -36,18 +36,30 @@ def _sizes(tensor: Tensor) -> object:
 # --- torch/_meta_registrations.py -------------------------------------------------------------
 
 
-def _check(input: Tensor, grid: Tensor, mode: int) -> None:
+def _check(input: Tensor, grid: Tensor, rank: int, mode: int) -> None:
     check_common(input, grid, _sizes, lambda tensor, dim: tuple(tensor._sizes)[dim])
-    check_rank(input, grid, 3, mode, _sizes)
+    check_rank(input, grid, rank, mode, _sizes)
+
+
+def _sampled(input: Tensor, grid: Tensor) -> Tensor:
+    sizes = (*input._sizes[:2], *grid._sizes[1:-1])
+    return new_tensor(sizes, input._dtype, input._device)
+
+
+@body(_META + "_grid_sampler_2d_cpu_fallback_meta")
+def grid_sampler_2d_fallback(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    _check(input, grid, 2, interpolation_mode)
+    return _sampled(input, grid)
 
 
 @body(_META + "grid_sampler_3d")
 def grid_sampler_3d(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
-    _check(input, grid, interpolation_mode)
-    sizes = (*input._sizes[:2], *grid._sizes[1:4])
-    return new_tensor(sizes, input._dtype, input._device)
+    _check(input, grid, 3, interpolation_mode)
+    return _sampled(input, grid)
 
 
 def _gradients(
@@ -55,6 +67,19 @@ def _gradients(
 ) -> tuple[Tensor | None, Tensor]:
     of_input = new_tensor(input._sizes, input._dtype, input._device) if output_mask[0] else None
     return of_input, new_tensor(grid._sizes, grid._dtype, grid._device)
+
+
+@body(_META + "_grid_sampler_2d_cpu_fallback_backward_meta")
+def grid_sampler_2d_fallback_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+) -> tuple[Tensor | None, Tensor]:
+    _check(input, grid, 2, interpolation_mode)
+    return _gradients(input, grid, (True, True))
 
 
 @body(_META + "grid_sampler_2d_backward_meta")
@@ -80,7 +105,7 @@ def grid_sampler_3d_backward(
     align_corners: bool,
     output_mask: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor]:
-    _check(input, grid, interpolation_mode)
+    _check(input, grid, 3, interpolation_mode)
     return _gradients(input, grid, output_mask)
 
 

@@ -12,6 +12,12 @@ from typing import Any, Final
 from mindtorch_v2 import profile
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.outputs import new_tensor
+from mindtorch_v2.kernels.randomness.keyed import (
+    Manner,
+    check_filled_by,
+    check_key,
+    check_splits,
+)
 from mindtorch_v2.kernels.randomness.rare_distributions import check_ref, check_share, check_width
 from mindtorch_v2.kernels.refs.bodies import body
 from mindtorch_v2.kernels.refs.common import (
@@ -47,7 +53,7 @@ _DROPOUT_WRAPPERS: Final = _REF_FACTS["wrappers"][_REF_FACTS["wrapped"]["aten::_
 #: The function that a wrapper casts for scales by a number, the one that casts itself by a tensor.
 _SCALES_BY_NUMBER: Final = any(wrapper == "type_casts" for wrapper, _ in _DROPOUT_WRAPPERS)
 
-_UINT64: Final = DTYPES["uint64"]
+_OF_PYTHON: Final = Manner(lambda sizes: sizes, lambda dtype: dtype)
 _CONTINUOUS: Final = (
     "{} distribution is a continuous probability distribution.         dtype must be a floating "
     "point but you specified {}"
@@ -150,65 +156,27 @@ def randint_like(
     )
 
 
-def _check_key(name: str, key: Tensor) -> None:
-    if key._sizes[-1:] != (2,):
-        raise RuntimeError(f"{name}: key must have shape (*batch, 2), got shape {key.shape}")
-    if key._dtype is not _UINT64:
-        raise RuntimeError(f"{name}: key must have dtype uint64, got {key._dtype}")
-
-
 @body(_META + "meta_philox_key_split")
 def philox_key_split(key: Tensor, num_splits: int) -> Tensor:
     name = "_philox_key_split"
-    _check_key(name, key)
-    if num_splits <= 0:
-        raise RuntimeError(f"{name}: num_splits must be positive, got {num_splits}")
+    check_key(name, key, _OF_PYTHON)
+    check_splits(name, num_splits)
     return new_tensor((num_splits, *key._sizes), key._dtype, key._device)
 
 
 @body(_META + "meta_philox_key_fold_in")
 def philox_key_fold_in(key: Tensor, data: int) -> Any:
-    _check_key("_philox_key_fold_in", key)
+    check_key("_philox_key_fold_in", key, _OF_PYTHON)
     return _EMPTY_LIKE(key)
 
 
 @body(_META + "meta_philox_normal_")
 def philox_normal_(self: Tensor, key: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
-    _check_filled_by("_philox_normal_", self, key)
+    check_filled_by("_philox_normal_", self, key, _OF_PYTHON)
     return self
 
 
 @body(_META + "meta_philox_uniform_")
 def philox_uniform_(self: Tensor, key: Tensor, low: float = 0.0, high: float = 1.0) -> Tensor:
-    _check_filled_by("_philox_uniform_", self, key)
+    check_filled_by("_philox_uniform_", self, key, _OF_PYTHON)
     return self
-
-
-def _check_filled_by(name: str, self: Tensor, key: Tensor) -> None:
-    """``_check_philox_distribution_args``."""
-    if not self._dtype.is_floating_point:
-        raise RuntimeError(f"{name}: self must be a floating point tensor, got {self._dtype}")
-    if key._dtype is not _UINT64:
-        raise RuntimeError(f"{name}: key must have dtype uint64, got {key._dtype}")
-    if self._device != key._device:
-        raise RuntimeError(
-            f"{name}: self and key must be on the same device, got {self._device} and {key._device}"
-        )
-    sizes, rank = tuple(key._sizes), len(self._sizes)
-    if sizes[-1:] != (2,):
-        raise RuntimeError(
-            f"{name}: key must have shape (2,) or (*batch, 2), got shape {key.shape}"
-        )
-    if len(sizes) == 1:
-        return
-    if len(sizes) != rank + 1:
-        raise RuntimeError(
-            f"{name}: batched key must have ndim == output ndim + 1, got key shape {key.shape} "
-            f"with output shape {self.shape}"
-        )
-    pairs = zip(sizes[:rank], self._sizes, strict=True)
-    if not all(size in (1, wanted) for size, wanted in pairs):
-        raise RuntimeError(
-            f"{name}: key batch shape {list(sizes[:rank])} is not broadcastable with output shape "
-            f"{self.shape}"
-        )

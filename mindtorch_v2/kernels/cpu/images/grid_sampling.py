@@ -25,7 +25,7 @@ from mindtorch_v2.kernels.elementwise.pointwise import as_array
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.indexing.accumulating import add_in_turn
 from mindtorch_v2.kernels.outputs import new_tensor
-from mindtorch_v2.kernels.pointers import check_pointers
+from mindtorch_v2.kernels.pointers import check_accessor, check_pointers
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HABITS, HALVES, dispatch_over
 from mindtorch_v2.tensor.copying import fill, store
@@ -42,6 +42,7 @@ _COMPOSITE: Final = ("CompositeExplicitAutograd", "CompositeImplicitAutograd")
 """Where releases have a gradient."""
 _SAMPLED: Final = FLOATING_TYPES | (HALVES if HABITS["a grid samples halves"] else frozenset())
 _NAMES_SWITCH: Final = HABITS["a grid names its switch"]
+_LOOKS_AT_GRADIENTS: Final = HABITS["a gradient of a grid is like what was sampled"]
 
 Pair: TypeAlias = tuple[Tensor | None, Tensor]
 
@@ -107,6 +108,10 @@ def check_rank(
 
 def _shown(tensor: Tensor) -> object:
     return list(tensor._sizes)
+
+
+def _sampled_sizes(input: Tensor, grid: Tensor) -> tuple[int, ...]:
+    return (*input._sizes[:2], *grid._sizes[1:-1])
 
 
 def _checked(input: Tensor, grid: Tensor, rank: int, mode: int) -> None:
@@ -307,7 +312,7 @@ def _sampled_by_row(sampling: Sampling, corners: Sequence[Corner]) -> Array:
 
 
 def _forward(input: Tensor, grid: Tensor, rank: int, mode: tuple[int, int, bool]) -> Tensor:
-    sizes = (*input._sizes[:2], *grid._sizes[1:-1])
+    sizes = _sampled_sizes(input, grid)
     output = new_tensor(sizes, input._dtype, input._device)
     if numel(sizes):
         check_pointers(input._dtype, grid)
@@ -356,24 +361,45 @@ def grid_sampler_2d_fallback(
 # --- backward ---------------------------------------------------------------------------------
 
 
+def _check_gradient(grad_output: Tensor, input: Tensor, grid: Tensor) -> None:
+    """``check_grid_sampler_backward``, which once was not there: memory was read by the sizes of
+    the image and the grid, wherever that led."""
+    wanted = _sampled_sizes(input, grid)
+    if _LOOKS_AT_GRADIENTS and tuple(grad_output._sizes) != wanted:
+        raise ValueError(
+            f"grid_sampler(): expected grad_output to have sizes {list(wanted)} but got "
+            f"grad_output with sizes {_shown(grad_output)}"
+        )
+
+
+def _stride(tensor: Tensor, dim: int) -> int:
+    return tensor._strides[wrap_dim(dim, len(tensor._sizes), scalar=False)]
+
+
 def _backward(
     grad_output: Tensor, input: Tensor, grid: Tensor, mode: tuple[int, int, bool], is_asked: bool
 ) -> Pair:
     """The gradients of the input, if that is asked for, and of the grid."""
     dtype, device = input._dtype, input._device
+    sizes = _sampled_sizes(input, grid)
     of_input = new_tensor(input._sizes, dtype, device) if is_asked else None
     of_grid = new_tensor(grid._sizes, grid._dtype, device)
     for made in (of_input, of_grid):
         if made is not None:
             fill(made, 0)
-    if not numel(grad_output._sizes):
+    if not (numel(grad_output._sizes) and numel(sizes)):
         return of_input, of_grid
     check_pointers(dtype, grid, grad_output)
+    read = grad_output._as_view(
+        sizes,
+        tuple(_stride(grad_output, dim) for dim in range(len(sizes))),
+        grad_output._storage_offset,
+    )
     sampling = Sampling.of(input, grid, *mode)
     with np.errstate(all="ignore"):
         places, slopes = sampling.located()
         corners = list(sampling.corners(places))
-        grads = as_array(grad_output, dtype)
+        grads = as_array(read, dtype)
         if of_input is not None:
             store(of_input, _shared_out(sampling, corners, grads))
         if sampling.interpolation is not Interpolation.NEAREST:
@@ -424,8 +450,12 @@ def grid_sampler_2d_backward(
     output_mask: Sequence[bool],
 ) -> Pair:
     _checked(input, grid, 2, interpolation_mode)
+    _check_gradient(grad_output, input, grid)
     if not _NAMES_SWITCH or numel(grad_output._sizes):
         _dispatch("grid_sampler_2d_backward_cpu", input._dtype)
+    if numel(grad_output._sizes):
+        check_pointers(input._dtype, grid)
+        check_accessor(input._dtype, 4, grad_output)
     mode = (interpolation_mode, padding_mode, align_corners)
     return _backward(grad_output, input, grid, mode, output_mask[0])
 
@@ -440,6 +470,7 @@ def grid_sampler_2d_fallback_backward(
     align_corners: bool,
 ) -> Pair:
     _checked(input, grid, 2, interpolation_mode)
+    _check_gradient(grad_output, input, grid)
     if not (numel(input._sizes) and numel(grid._sizes)):
         of_input, of_grid = (
             new_tensor(each._sizes, each._dtype, each._device) for each in (input, grid)
@@ -463,6 +494,7 @@ def grid_sampler_3d_backward(
     output_mask: Sequence[bool],
 ) -> Pair:
     _checked(input, grid, 3, interpolation_mode)
+    _check_gradient(grad_output, input, grid)
     dispatch_over(_SAMPLED, "grid_sampler_3d_backward_cpu", input._dtype)
     mode = (interpolation_mode, padding_mode, align_corners)
     return _backward(grad_output, input, grid, mode, output_mask[0])
