@@ -168,7 +168,7 @@ def fake_quantize_per_channel_affine_cachemask(
     dispatch("fake_quantize_channel_cachemask_cpu_type_handling", self._dtype)
     if scale._dtype is not _FLOAT:  # which is let in and then not cast
         condition = "!needs_dynamic_casting<func_t>::check(iter)"
-        raise RuntimeError(internal_assert(condition, "cpu_kernel"))
+        raise RuntimeError(internal_assert(condition, "fake_quant_per_channel_cachemask_cpu"))
     shape = [size if dim == axis else 1 for dim, size in enumerate(self._sizes)]
     scales = as_array(scale, _FLOAT).reshape(shape)
     zeros = as_array(zero_point, zero_point._dtype).reshape(shape)
