@@ -21,7 +21,8 @@ from mindtorch_v2.kernels.cpu.images.grid_places import (
     pixel,
 )
 from mindtorch_v2.kernels.cpu.images.taps import CUBIC
-from mindtorch_v2.kernels.elementwise.pointwise import as_array
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
+from mindtorch_v2.kernels.elementwise.promotion import to_opmath
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.indexing.accumulating import add_in_turn
 from mindtorch_v2.kernels.outputs import new_tensor
@@ -42,6 +43,7 @@ _COMPOSITE: Final = ("CompositeExplicitAutograd", "CompositeImplicitAutograd")
 """Where releases have a gradient."""
 _SAMPLED: Final = FLOATING_TYPES | (HALVES if HABITS["a grid samples halves"] else frozenset())
 _NAMES_SWITCH: Final = HABITS["a grid names its switch"]
+_CUBES_OF_VOLUMES: Final = HABITS["volumes are sampled by cubes"]
 _LOOKS_AT_GRADIENTS: Final = HABITS["a gradient of a grid is like what was sampled"]
 
 Mode: TypeAlias = tuple[int, int, bool]
@@ -104,7 +106,7 @@ def check_rank(
             f"grid_sampler(): expected {rank + 2}D input and grid with same number of dimensions, "
             f"but got input with sizes {shown(input)} and grid with sizes {shown(grid)}"
         )
-    if rank == 3 and mode == Interpolation.BICUBIC:
+    if rank == 3 and mode == Interpolation.BICUBIC and not _CUBES_OF_VOLUMES:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
 
 
@@ -152,6 +154,8 @@ class Sampling:
     volumes, and the one that images fall back to, compute one number after the other.
     """
 
+    dtype: DType
+    """Of what is read and written; cubes of halves are computed in floats."""
     values: Array
     coordinates: tuple[Array, ...]
     axes: tuple[Places, ...]
@@ -162,12 +166,14 @@ class Sampling:
     def of(cls, input: Tensor, grid: Tensor, mode: Mode, in_vectors: bool) -> Sampling:
         interpolation, padding, align_corners = mode
         dtype, image = input._dtype, input._sizes[2:]
-        numbers, padded = Numbers(dtype, fuses=in_vectors), Padding(padding)
+        cubes = len(image) == 3 and interpolation == Interpolation.BICUBIC
+        numbers = Numbers(to_opmath(dtype) if cubes else dtype, fuses=in_vectors)
+        padded = Padding(padding)
         axes = tuple(Places(numbers, size, padded, align_corners, in_vectors) for size in image)
         places = as_array(grid, dtype)
         coordinates = tuple(places[..., dim] for dim in reversed(range(len(image))))
         values = as_array(input, dtype)
-        return cls(values, coordinates, axes, Interpolation(interpolation), in_vectors)
+        return cls(dtype, values, coordinates, axes, Interpolation(interpolation), in_vectors)
 
     @property
     def numbers(self) -> Numbers:
@@ -281,7 +287,8 @@ def _sampled(sampling: Sampling) -> Array:
         if sampling.interpolation is Interpolation.NEAREST:
             return sampling.read(corners[0])
         if sampling.interpolation is Interpolation.BICUBIC:
-            return _sampled_by_lines(sampling, corners)
+            by_cubes = len(sampling.axes) == 3
+            return (_sampled_by_cubes if by_cubes else _sampled_by_row)(sampling, corners)
         numbers = sampling.numbers
         values = [sampling.read(corner) for corner in corners]
         weights = [_weight(numbers, corner)[:, None] for corner in corners]
@@ -304,17 +311,28 @@ def _sum(numbers: Numbers, values: Sequence[Array], weights: Sequence[Array]) ->
     return total
 
 
-def _sampled_by_lines(sampling: Sampling, corners: Sequence[Corner]) -> Array:
-    """Four pixels of each line, the four lines of each plane, and so on."""
-    values = [sampling.read(corner) for corner in corners]
-    for dim in reversed(range(len(sampling.axes))):
-        step = len(corners) // len(values)
-        weights = [corner.weights[dim][:, None] for corner in corners[::step]]
-        values = [
-            _sum(sampling.numbers, values[start : start + 4], weights[start : start + 4])
-            for start in range(0, len(values), 4)
-        ]
-    return values[0]
+def _sampled_by_row(sampling: Sampling, corners: Sequence[Corner]) -> Array:
+    """Four rows of four pixels."""
+    numbers, rows, heights = sampling.numbers, [], []
+    for start in range(0, len(corners), 4):
+        row = corners[start : start + 4]
+        values = [sampling.read(corner) for corner in row]
+        rows.append(_sum(numbers, values, [corner.weights[1][:, None] for corner in row]))
+        heights.append(row[0].weights[0][:, None])
+    return _sum(numbers, rows, heights)
+
+
+def _sampled_by_cubes(sampling: Sampling, corners: Sequence[Corner]) -> Array:
+    """Of all pixels at once."""
+    numbers = sampling.numbers
+    total = None
+    for corner in corners:
+        depth, height, width = (weight[:, None] for weight in corner.weights)
+        part = numbers.times(sampling.read(corner), numbers.times(depth, height))
+        part = numbers.times(part, width)
+        total = part if total is None else numbers.plus(total, part)
+    assert total is not None
+    return total
 
 
 def _forward(input: Tensor, grid: Tensor, mode: Mode, *, in_vectors: bool = False) -> Tensor:
@@ -421,18 +439,17 @@ def _backward(
 
 
 def _in_order(sampling: Sampling, corners: list[Corner]) -> list[Corner]:
-    """As gradients come to them: of cubes that are not in vectors the first dimension is last."""
-    if sampling.in_vectors or sampling.interpolation is not Interpolation.BICUBIC:
+    """As gradients come to them: those of an image that is not in vectors column by column, if
+    there are four."""
+    is_image = len(sampling.axes) == 2
+    if sampling.in_vectors or not (is_image and sampling.interpolation is Interpolation.BICUBIC):
         return corners
-    rank = len(sampling.axes)
-    order = np.arange(len(corners)).reshape((4,) * rank).transpose().reshape(-1)
-    return [corners[place] for place in order]
+    return [corner for column in range(4) for corner in corners[column::4]]
 
 
 def _shared_out(sampling: Sampling, corners: Sequence[Corner], grads: Array) -> Array:
     """Every gradient to the pixels around its place: place by place, and in vectors corner by
     corner."""
-    numbers = sampling.numbers
     found = np.zeros_like(sampling.values)
     insides = [np.broadcast_to(corner.inside[:, None], grads.shape) for corner in corners]
     parts = [_part(sampling, corner, grads) for corner in corners]
@@ -440,11 +457,11 @@ def _shared_out(sampling: Sampling, corners: Sequence[Corner], grads: Array) -> 
     if sampling.in_vectors:
         for index, inside, part in zip(indices, insides, parts, strict=True):
             at = tuple(each[inside] for each in index)
-            add_in_turn(found, at, part[inside], numbers.dtype)
+            add_in_turn(found, at, part[inside], sampling.dtype)
         return found
     inside = np.stack(insides, axis=-1)
     at = tuple(np.stack(each, axis=-1)[inside] for each in zip(*indices, strict=True))
-    add_in_turn(found, at, np.stack(parts, axis=-1)[inside], numbers.dtype)
+    add_in_turn(found, at, np.stack(parts, axis=-1)[inside], sampling.dtype)
     return found
 
 
@@ -454,7 +471,7 @@ def _part(sampling: Sampling, corner: Corner, grads: Array) -> Array:
     if not weights:
         return grads
     if sampling.interpolation is Interpolation.BICUBIC and not sampling.in_vectors:
-        return reduce(numbers.times, weights, grads)
+        return rounded(reduce(numbers.times, weights, grads), sampling.dtype)
     return numbers.times(reduce(numbers.times, weights), grads)
 
 
@@ -479,12 +496,15 @@ def _moved(
 
 
 def _turned_by(sampling: Sampling, corner: Corner, dim: int, value: Array) -> Array:
-    """A pixel by the slope of a dimension and the weights of the others."""
+    """A pixel by the slope of a dimension and the weights of the others, which that of a volume is
+    multiplied by in its place, and that of an image first."""
     times = sampling.numbers.times
     before, slope, behind = corner.weights[:dim], corner.slopes[dim], corner.weights[dim + 1 :]
     if sampling.in_vectors:
         return times(value, reduce(times, (*before, slope, *behind)))
-    return reduce(times, (slope, *reversed((*before, *behind))), value)
+    if len(sampling.axes) == 2:
+        return reduce(times, (slope, *before, *behind), value)
+    return reduce(times, reversed((*before, slope, *behind)), value)
 
 
 @kernel("aten::grid_sampler_2d_backward")
