@@ -44,6 +44,9 @@ HABITS: dict[str, Callable[[], bool]] = {
     "a Sobol engine looks at its sizes": lambda: not takes(
         lambda: torch._sobol_engine_ff_(torch.ones(1).long(), -1, torch.ones(1, 30).long(), 1, 0)
     ),
+    "volumes are sampled by cubes": lambda: takes(
+        lambda: A.grid_sampler_3d(torch.ones(1, 1, 1, 1, 1), torch.ones(1, 1, 1, 1, 3), 2, 0, True)
+    ),
     "a gradient of a grid is like what was sampled": lambda: not takes(
         lambda: A.grid_sampler_3d_backward(
             *(torch.ones(1, 1, 1, 1, 2), torch.ones(1, 1, 1, 1, 1), torch.ones(1, 1, 1, 1, 3)),

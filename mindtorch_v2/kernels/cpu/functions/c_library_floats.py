@@ -1,5 +1,5 @@
-"""The C library's logarithm, sine and cosine of floats, which are next to the nearest number now
-and then: once in a hundred results.
+"""The C library's logarithm, sine and cosine of floats, next to the nearest number now and then:
+once in a hundred results.
 
 Mirrors glibc's ``e_logf.c``, ``s_sinf.c`` and ``s_cosf.c``, which compute in doubles.
 """

@@ -41,6 +41,9 @@ class Numbers:
     """Numbers of a dtype, as its kernels compute with them."""
 
     dtype: DType
+    fuses: bool
+    """Whether products of floats are added unrounded: what is compiled for any processor has no
+    operation for that."""
 
     def keep(self, values: Array) -> Array:
         return rounded(np.asarray(values), self.dtype)
@@ -56,7 +59,7 @@ class Numbers:
 
     def times_plus(self, one: Any, two: Any, three: Any) -> Array:
         """A product that is added to something: of floats it is not rounded."""
-        if self.dtype in HALVES:
+        if self.dtype in HALVES or not self.fuses:
             return self.plus(self.times(one, two), three)
         return fused(one, two, three)
 

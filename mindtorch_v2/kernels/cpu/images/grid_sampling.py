@@ -21,7 +21,8 @@ from mindtorch_v2.kernels.cpu.images.grid_places import (
     pixel,
 )
 from mindtorch_v2.kernels.cpu.images.taps import CUBIC
-from mindtorch_v2.kernels.elementwise.pointwise import as_array
+from mindtorch_v2.kernels.elementwise.pointwise import as_array, rounded
+from mindtorch_v2.kernels.elementwise.promotion import to_opmath
 from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.indexing.accumulating import add_in_turn
 from mindtorch_v2.kernels.outputs import new_tensor
@@ -42,8 +43,11 @@ _COMPOSITE: Final = ("CompositeExplicitAutograd", "CompositeImplicitAutograd")
 """Where releases have a gradient."""
 _SAMPLED: Final = FLOATING_TYPES | (HALVES if HABITS["a grid samples halves"] else frozenset())
 _NAMES_SWITCH: Final = HABITS["a grid names its switch"]
+_CUBES_OF_VOLUMES: Final = HABITS["volumes are sampled by cubes"]
 _LOOKS_AT_GRADIENTS: Final = HABITS["a gradient of a grid is like what was sampled"]
 
+Mode: TypeAlias = tuple[int, int, bool]
+"""The interpolation, the padding, and whether corners are aligned."""
 Pair: TypeAlias = tuple[Tensor | None, Tensor]
 
 
@@ -102,7 +106,7 @@ def check_rank(
             f"grid_sampler(): expected {rank + 2}D input and grid with same number of dimensions, "
             f"but got input with sizes {shown(input)} and grid with sizes {shown(grid)}"
         )
-    if rank == 3 and mode == Interpolation.BICUBIC:
+    if rank == 3 and mode == Interpolation.BICUBIC and not _CUBES_OF_VOLUMES:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
 
 
@@ -144,24 +148,32 @@ class Corner:
 @dataclass(frozen=True)
 class Sampling:
     """All that a kernel is called with.  Dimensions are those of the image; the grid's last one
-    tells their coordinates from behind."""
+    tells their coordinates from behind.
 
+    ``in_vectors``: as the kernel for images computes, which is compiled for vectors.  That for
+    volumes, and the one that images fall back to, compute one number after the other.
+    """
+
+    dtype: DType
+    """Of what is read and written; cubes of halves are computed in floats."""
     values: Array
     coordinates: tuple[Array, ...]
     axes: tuple[Places, ...]
     interpolation: Interpolation
+    in_vectors: bool
 
     @classmethod
-    def of(
-        cls, input: Tensor, grid: Tensor, interpolation: int, padding: int, align_corners: bool
-    ) -> Sampling:
+    def of(cls, input: Tensor, grid: Tensor, mode: Mode, in_vectors: bool) -> Sampling:
+        interpolation, padding, align_corners = mode
         dtype, image = input._dtype, input._sizes[2:]
-        numbers, rank = Numbers(dtype), len(image)
+        cubes = len(image) == 3 and interpolation == Interpolation.BICUBIC
+        numbers = Numbers(to_opmath(dtype) if cubes else dtype, fuses=in_vectors)
         padded = Padding(padding)
-        axes = tuple(Places(numbers, size, padded, align_corners, rank == 2) for size in image)
+        axes = tuple(Places(numbers, size, padded, align_corners, in_vectors) for size in image)
         places = as_array(grid, dtype)
-        coordinates = tuple(places[..., dim] for dim in reversed(range(rank)))
-        return cls(as_array(input, dtype), coordinates, axes, Interpolation(interpolation))
+        coordinates = tuple(places[..., dim] for dim in reversed(range(len(image))))
+        values = as_array(input, dtype)
+        return cls(dtype, values, coordinates, axes, Interpolation(interpolation), in_vectors)
 
     @property
     def numbers(self) -> Numbers:
@@ -192,11 +204,14 @@ class Sampling:
         way = numbers.minus(place, before)
         if self.interpolation is Interpolation.BILINEAR:
             after = before + 1
-            is_image = axis.as_vectors
-            rest = numbers.minus(kind(1), way) if is_image else numbers.minus(after, place)
+            one, start = (kind(1), way) if self.in_vectors else (after, place)
+            rest = numbers.minus(one, start)
             ones = np.ones_like(way)
             return [(before, rest, -ones), (after, way, ones)]
-        weights, slopes = _cubic_weights(numbers, way), _cubic_slopes(numbers, way)
+        last = numbers.minus(kind(2), way)
+        if not self.in_vectors:
+            last = numbers.plus(numbers.minus(kind(1), way), kind(1))
+        weights, slopes = _cubic_weights(numbers, way, last), _cubic_slopes(numbers, way)
         pixels = [axis.bounded(numbers.plus(before, kind(step))) for step in range(-1, 3)]
         return list(zip(pixels, weights, slopes, strict=True))
 
@@ -210,25 +225,20 @@ class Sampling:
 
     def read(self, corner: Corner) -> Array:
         """A pixel of each channel, zero beyond the image."""
-        values = self.values[self._index(corner)]
+        values = self.values[self.index(corner)]
         return np.where(corner.inside[:, None], values, values.dtype.type(0))
 
-    def _index(self, corner: Corner) -> tuple[Array, ...]:
+    def index(self, corner: Corner) -> tuple[Array, ...]:
         batch, channels = self.values.shape[:2]
         ones = (1,) * len(self.axes)
         numbers = np.arange(batch).reshape(-1, 1, *ones), np.arange(channels).reshape(1, -1, *ones)
         return (*numbers, *(each[:, None] for each in corner.pixels))
 
-    def index_of_all(self, corner: Corner, inside: Array) -> tuple[Array, ...]:
-        """The same one by one, of those that the image has."""
-        return tuple(each[inside] for each in np.broadcast_arrays(*self._index(corner)))
 
-
-def _cubic_weights(numbers: Numbers, way: Array) -> list[Array]:
-    """``get_cubic_coefficients``."""
+def _cubic_weights(numbers: Numbers, way: Array, last: Array) -> list[Array]:
+    """``get_cubic_coefficients``, of the way from the second pixel and that from the last one."""
     kind = way.dtype.type
     far, near = numbers.plus(way, kind(1)), numbers.minus(kind(1), way)
-    last = numbers.minus(kind(2), way)
     return [
         *(_outer(numbers, far), _inner(numbers, way)),
         *(_inner(numbers, near), _outer(numbers, last)),
@@ -277,11 +287,12 @@ def _sampled(sampling: Sampling) -> Array:
         if sampling.interpolation is Interpolation.NEAREST:
             return sampling.read(corners[0])
         if sampling.interpolation is Interpolation.BICUBIC:
-            return _sampled_by_row(sampling, corners)
+            by_cubes = len(sampling.axes) == 3
+            return (_sampled_by_cubes if by_cubes else _sampled_by_row)(sampling, corners)
         numbers = sampling.numbers
         values = [sampling.read(corner) for corner in corners]
         weights = [_weight(numbers, corner)[:, None] for corner in corners]
-        if not sampling.axes[0].as_vectors:  # what is beyond a volume is not looked at
+        if not sampling.in_vectors:  # what is beyond a volume is not looked at
             inside = [corner.inside[:, None] for corner in corners]
             weights = [np.where(*pair, 0) for pair in zip(inside, weights, strict=True)]
         return _sum(numbers, values, weights)
@@ -311,12 +322,25 @@ def _sampled_by_row(sampling: Sampling, corners: Sequence[Corner]) -> Array:
     return _sum(numbers, rows, heights)
 
 
-def _forward(input: Tensor, grid: Tensor, rank: int, mode: tuple[int, int, bool]) -> Tensor:
+def _sampled_by_cubes(sampling: Sampling, corners: Sequence[Corner]) -> Array:
+    """Of all pixels at once."""
+    numbers = sampling.numbers
+    total = None
+    for corner in corners:
+        depth, height, width = (weight[:, None] for weight in corner.weights)
+        part = numbers.times(sampling.read(corner), numbers.times(depth, height))
+        part = numbers.times(part, width)
+        total = part if total is None else numbers.plus(total, part)
+    assert total is not None
+    return total
+
+
+def _forward(input: Tensor, grid: Tensor, mode: Mode, *, in_vectors: bool = False) -> Tensor:
     sizes = _sampled_sizes(input, grid)
     output = new_tensor(sizes, input._dtype, input._device)
     if numel(sizes):
         check_pointers(input._dtype, grid)
-        store(output, _sampled(Sampling.of(input, grid, *mode)))
+        store(output, _sampled(Sampling.of(input, grid, mode, in_vectors)))
     return output
 
 
@@ -335,7 +359,8 @@ def grid_sampler_2d(
     _checked(input, grid, 2, interpolation_mode)
     if not _NAMES_SWITCH or (input._sizes[1] and numel(grid._sizes)):
         _dispatch("grid_sampler_2d_cpu", input._dtype)
-    return _forward(input, grid, 2, (interpolation_mode, padding_mode, align_corners))
+    mode = (interpolation_mode, padding_mode, align_corners)
+    return _forward(input, grid, mode, in_vectors=True)
 
 
 @kernel("aten::grid_sampler_3d")
@@ -344,7 +369,7 @@ def grid_sampler_3d(
 ) -> Tensor:
     _checked(input, grid, 3, interpolation_mode)
     dispatch_over(_SAMPLED, "grid_sampler3d_cpu", input._dtype)
-    return _forward(input, grid, 3, (interpolation_mode, padding_mode, align_corners))
+    return _forward(input, grid, (interpolation_mode, padding_mode, align_corners))
 
 
 @kernel("aten::_grid_sampler_2d_cpu_fallback", key="CompositeExplicitAutograd")
@@ -355,7 +380,7 @@ def grid_sampler_2d_fallback(
     _checked(input, grid, 2, interpolation_mode)
     if input._sizes[1] and numel(grid._sizes):
         check_pointers(_FLOAT, input, grid)
-    return _forward(input, grid, 2, (interpolation_mode, padding_mode, align_corners))
+    return _forward(input, grid, (interpolation_mode, padding_mode, align_corners))
 
 
 # --- backward ---------------------------------------------------------------------------------
@@ -377,7 +402,13 @@ def _stride(tensor: Tensor, dim: int) -> int:
 
 
 def _backward(
-    grad_output: Tensor, input: Tensor, grid: Tensor, mode: tuple[int, int, bool], is_asked: bool
+    grad_output: Tensor,
+    input: Tensor,
+    grid: Tensor,
+    mode: Mode,
+    is_asked: bool,
+    *,
+    in_vectors: bool = False,
 ) -> Pair:
     """The gradients of the input, if that is asked for, and of the grid."""
     dtype, device = input._dtype, input._device
@@ -395,10 +426,10 @@ def _backward(
         tuple(_stride(grad_output, dim) for dim in range(len(sizes))),
         grad_output._storage_offset,
     )
-    sampling = Sampling.of(input, grid, *mode)
+    sampling = Sampling.of(input, grid, mode, in_vectors)
     with np.errstate(all="ignore"):
         places, slopes = sampling.located()
-        corners = list(sampling.corners(places))
+        corners = _in_order(sampling, list(sampling.corners(places)))
         grads = as_array(read, dtype)
         if of_input is not None:
             store(of_input, _shared_out(sampling, corners, grads))
@@ -407,18 +438,41 @@ def _backward(
     return of_input, of_grid
 
 
+def _in_order(sampling: Sampling, corners: list[Corner]) -> list[Corner]:
+    """As gradients come to them: those of an image that is not in vectors column by column, if
+    there are four."""
+    is_image = len(sampling.axes) == 2
+    if sampling.in_vectors or not (is_image and sampling.interpolation is Interpolation.BICUBIC):
+        return corners
+    return [corner for column in range(4) for corner in corners[column::4]]
+
+
 def _shared_out(sampling: Sampling, corners: Sequence[Corner], grads: Array) -> Array:
-    """Every gradient to the pixels around its place."""
-    numbers = sampling.numbers
+    """Every gradient to the pixels around its place: place by place, and in vectors corner by
+    corner."""
     found = np.zeros_like(sampling.values)
-    for corner in corners:
-        inside = np.broadcast_to(corner.inside[:, None], grads.shape)
-        parts = grads
-        if corner.weights:
-            parts = numbers.times(_weight(numbers, corner)[:, None], grads)
-        index = sampling.index_of_all(corner, inside)
-        add_in_turn(found, index, parts[inside], numbers.dtype)
+    insides = [np.broadcast_to(corner.inside[:, None], grads.shape) for corner in corners]
+    parts = [_part(sampling, corner, grads) for corner in corners]
+    indices = [np.broadcast_arrays(*sampling.index(corner)) for corner in corners]
+    if sampling.in_vectors:
+        for index, inside, part in zip(indices, insides, parts, strict=True):
+            at = tuple(each[inside] for each in index)
+            add_in_turn(found, at, part[inside], sampling.dtype)
+        return found
+    inside = np.stack(insides, axis=-1)
+    at = tuple(np.stack(each, axis=-1)[inside] for each in zip(*indices, strict=True))
+    add_in_turn(found, at, np.stack(parts, axis=-1)[inside], sampling.dtype)
     return found
+
+
+def _part(sampling: Sampling, corner: Corner, grads: Array) -> Array:
+    numbers = sampling.numbers
+    weights = [weight[:, None] for weight in reversed(corner.weights)]
+    if not weights:
+        return grads
+    if sampling.interpolation is Interpolation.BICUBIC and not sampling.in_vectors:
+        return rounded(reduce(numbers.times, weights, grads), sampling.dtype)
+    return numbers.times(reduce(numbers.times, weights), grads)
 
 
 def _moved(
@@ -431,12 +485,26 @@ def _moved(
     for channel in range(grads.shape[1]):
         for corner, value in zip(corners, values, strict=True):
             for dim in range(rank):
-                factors = (*corner.weights[:dim], corner.slopes[dim], *corner.weights[dim + 1 :])
-                weight = reduce(numbers.times, factors)
-                part = numbers.times(numbers.times(value[:, channel], weight), grads[:, channel])
-                found[dim] = numbers.plus(found[dim], part)
+                part = _turned_by(sampling, corner, dim, value[:, channel])
+                part = numbers.times(part, grads[:, channel])
+                total = numbers.plus(found[dim], part)
+                found[dim] = (
+                    total if sampling.in_vectors else np.where(corner.inside, total, found[dim])
+                )
     moved = [numbers.times(*pair) for pair in zip(found, slopes, strict=True)]
     return np.stack(moved[::-1], -1).astype(grads.dtype)
+
+
+def _turned_by(sampling: Sampling, corner: Corner, dim: int, value: Array) -> Array:
+    """A pixel by the slope of a dimension and the weights of the others, which that of a volume is
+    multiplied by in its place, and that of an image first."""
+    times = sampling.numbers.times
+    before, slope, behind = corner.weights[:dim], corner.slopes[dim], corner.weights[dim + 1 :]
+    if sampling.in_vectors:
+        return times(value, reduce(times, (*before, slope, *behind)))
+    if len(sampling.axes) == 2:
+        return reduce(times, (slope, *before, *behind), value)
+    return reduce(times, reversed((*before, slope, *behind)), value)
 
 
 @kernel("aten::grid_sampler_2d_backward")
@@ -457,7 +525,7 @@ def grid_sampler_2d_backward(
         check_pointers(input._dtype, grid)
         check_accessor(input._dtype, 4, grad_output)
     mode = (interpolation_mode, padding_mode, align_corners)
-    return _backward(grad_output, input, grid, mode, output_mask[0])
+    return _backward(grad_output, input, grid, mode, output_mask[0], in_vectors=True)
 
 
 @kernel("aten::_grid_sampler_2d_cpu_fallback_backward", keys=_COMPOSITE)

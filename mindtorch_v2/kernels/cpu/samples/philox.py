@@ -88,7 +88,7 @@ def uniform(keys: Words, count: int, dtype: DType, low: float, high: float) -> A
     start, end = (rounded(_number(each, kind), dtype) for each in (low, high))
     with np.errstate(all="ignore"):
         shares = (words & np.uint64(2**digits - 1)).astype(kind) * kind(2.0**-digits)
-        found = shares * rounded(end - start, dtype) + start
+        found: Array = shares * rounded(end - start, dtype) + start
     return found.reshape(len(keys), -1)[:, :count]
 
 
