@@ -337,10 +337,10 @@ ASSERTS: dict[str, Callable[[], object]] = {
         None, None, *[torch.ones(1, 1)] * 3, False
     ),
     "_set_autograd_fallback_mode": lambda: C._set_autograd_fallback_mode("nosuch"),
-    "cpu_kernel": lambda: torch.ldexp(
+    "ldexp_kernel": lambda: torch.ldexp(
         torch.ones(1), torch.ones(1, dtype=torch.int32), out=torch.ones(1, dtype=torch.float64)
     ),
-    "batch_norm_cpu_transform_input_template": lambda: torch.native_batch_norm(
+    "cpu_kernel": lambda: torch.native_batch_norm(
         *(torch.ones(2, 2).t(), torch.ones(2), None, *[torch.ones(2).double()] * 2, False, 0.1, 0.1)
     ),
     "TensorIteratorBase::compute_types": lambda: (
