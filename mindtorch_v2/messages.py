@@ -51,6 +51,11 @@ def internal_assert(condition: str, function: str) -> str:
     return f"{written} INTERNAL ASSERT FAILED at {location}, please report a bug to PyTorch. "
 
 
+def uncast() -> str:
+    """What a loop says of tensors of other dtypes than it is compiled for: it casts none."""
+    return internal_assert("!needs_dynamic_casting<func_t>::check(iter)", "cpu_kernel")
+
+
 def expected(condition: str) -> str:
     """The message of a TORCH_CHECK that failed and was given no words."""
     return (

@@ -43,6 +43,9 @@ HABITS: dict[str, Callable[[], object]] = {
         "len(size)"
         in said(lambda: A._validate_sparse_coo_tensor_args(torch.zeros(2, 1).long(), ONE, [2]))
     ),
+    "a sparse matrix has no negative number of rows": lambda: not takes(
+        lambda: A._convert_indices_from_coo_to_csr(ZERO[:0], -1)
+    ),
     "a product with bytes takes rows apart": lambda: takes(
         lambda: A._weight_int8pack_mm(torch.ones(2, 4)[:, :2], torch.ones(1, 2).char(), ONE)
     ),

@@ -117,17 +117,6 @@ def refusal(provoke: Callable[[], object]) -> str:
     raise ExtractionError("a call that torch used to refuse was taken; look at messages.py")
 
 
-def quantize_by_halves() -> None:
-    """A kernel without casts, given another dtype, where nothing is said of scales before it."""
-    one = torch.ones(1)
-    quantize = torch.ops.aten.fake_quantize_per_channel_affine_cachemask
-    try:
-        quantize(one, one.bfloat16(), torch.zeros(1), 0, 0, 1)
-    except RuntimeError as error:
-        if "must be Float" not in str(error):
-            raise
-
-
 def assert_at(provoke: Callable[[], object]) -> str | None:
     """``"file":line`` of the assertion; None where this release lacks the way to it, or takes the
     call."""
@@ -348,11 +337,10 @@ ASSERTS: dict[str, Callable[[], object]] = {
         None, None, *[torch.ones(1, 1)] * 3, False
     ),
     "_set_autograd_fallback_mode": lambda: C._set_autograd_fallback_mode("nosuch"),
-    "cpu_kernel": lambda: torch.ldexp(
+    "ldexp_kernel": lambda: torch.ldexp(
         torch.ones(1), torch.ones(1, dtype=torch.int32), out=torch.ones(1, dtype=torch.float64)
     ),
-    "fake_quant_per_channel_cachemask_cpu": quantize_by_halves,
-    "batch_norm_cpu_transform_input_template": lambda: torch.native_batch_norm(
+    "cpu_kernel": lambda: torch.native_batch_norm(
         *(torch.ones(2, 2).t(), torch.ones(2), None, *[torch.ones(2).double()] * 2, False, 0.1, 0.1)
     ),
     "TensorIteratorBase::compute_types": lambda: (

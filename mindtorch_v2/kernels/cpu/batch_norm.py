@@ -28,7 +28,7 @@ from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import prologue
 from mindtorch_v2.kernels.switches import HABITS, dispatch
 from mindtorch_v2.kernels.views.strided import size_at
-from mindtorch_v2.messages import internal_assert
+from mindtorch_v2.messages import internal_assert, uncast
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, DType, memory_format
 from mindtorch_v2.tensor.elements import Array
@@ -183,8 +183,7 @@ def _check_loop(
     """RuntimeError for other dtypes than the loop is compiled for."""
     wrong = [each for each in parameters if each is not None and each._dtype is not learned]
     if wrong or output._dtype is not input._dtype:
-        condition = "!needs_dynamic_casting<func_t>::check(iter)"
-        raise RuntimeError(internal_assert(condition, "batch_norm_cpu_transform_input_template"))
+        raise RuntimeError(uncast())
 
 
 def _transformed_in_steps(

@@ -11,7 +11,7 @@ import numpy as np
 
 from mindtorch_v2.kernels.outputs import set_output
 from mindtorch_v2.kernels.structured import Outputs, structured
-from mindtorch_v2.kernels.switches import dispatch_over
+from mindtorch_v2.kernels.switches import HABITS, dispatch_over
 from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.messages import internal_assert
 from mindtorch_v2.tensor.copying import store, value_array, zero
@@ -23,6 +23,7 @@ from mindtorch_v2.tensor.tensor import Tensor
 _INT: Final = DTYPES["int32"]
 _LONG: Final = DTYPES["int64"]
 _INTEGRAL: Final = frozenset(DTYPES[name] for name in ("uint8", "int8", "int16", "int32", "int64"))
+_COUNTS_ROWS: Final = HABITS["a sparse matrix has no negative number of rows"]
 _KEYS: Final = ("CPU", "Meta", "CompositeExplicitAutogradNonFunctional")
 
 
@@ -38,6 +39,8 @@ def convert_indices_from_coo_to_csr(
     rank = len(self._sizes)
     if rank > 1:
         raise RuntimeError(f"Input is supposed to be a vector, but got {rank} dimensional tensor.")
+    if _COUNTS_ROWS and size < 0:
+        raise RuntimeError(f"size must be non-negative, got {size}")
     output = set_output(outputs[0], (size + 1,), _dtype(out_int32), self._device)
     if output.is_meta:
         return (output,)

@@ -42,7 +42,7 @@ from mindtorch_v2.kernels.outputs import new_tensor, resize_output
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.structured import Outputs, Structured
 from mindtorch_v2.kernels.switches import FLOATING_TYPES, HALVES, dispatch, dispatch_over
-from mindtorch_v2.messages import internal_assert, is_asserted
+from mindtorch_v2.messages import is_asserted, uncast
 from mindtorch_v2.tensor.copying import store
 from mindtorch_v2.tensor.dtype import DTYPES, MEMORY_FORMATS, REAL_OF_COMPLEX, DType
 from mindtorch_v2.tensor.elements import Array
@@ -359,10 +359,8 @@ def scale(self: Tensor, exponent: Tensor, out: Tensor) -> Tensor:
     dtype = self._dtype
     dispatch("ldexp_cpu", dtype)
     dispatch("ldexp_cpu_exp", exponent._dtype)
-    if out._dtype is not dtype and is_asserted("cpu_kernel"):
-        raise RuntimeError(
-            internal_assert("!needs_dynamic_casting<func_t>::check(iter)", "cpu_kernel")
-        )
+    if out._dtype is not dtype and is_asserted("ldexp_kernel"):
+        raise RuntimeError(uncast())
     values, powers = (as_array(each, each._dtype) for each in (self, exponent))
     with np.errstate(all="ignore"):
         found = np.ldexp(values, powers.astype(np.int32))

@@ -6,14 +6,14 @@ builds for other accelerators than CUDA.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
+from collections.abc import Container, Sequence
+from math import inf, prod
 from typing import Any, Final
 
 from mindtorch_v2.autograd.at import TensorOptions, call
 from mindtorch_v2.kernels.outputs import new_tensor
 from mindtorch_v2.kernels.refs.bodies import body
-from mindtorch_v2.kernels.refs.common import assertion
+from mindtorch_v2.kernels.refs.common import assertion, broadcast_shapes
 from mindtorch_v2.kernels.switches import HABITS
 from mindtorch_v2.kernels.views.strided import size_at
 from mindtorch_v2.tensor.default_dtype import get_default_dtype
@@ -27,6 +27,14 @@ _FLOAT: Final = DTYPES["float32"]
 _NO_LENGTH: Final = "max_seqlen_q must not be None when cu_seqlens_q is provided"
 _IS_ALIKE: Final = HABITS["flash attention on meta lies as its queries do"]
 _FUSED_IS_ALIKE: Final = HABITS["fused attention on meta lies as its queries do"]
+_HAS_WIDTH_OF_VALUES: Final = HABITS["flash attention on meta is as wide as its values"]
+_IS_OF_ANY_RANK: Final = HABITS["attention on meta lies as its queries do at any rank"]
+_IS_OF_OWN_HEADS: Final = HABITS["gradients of attention on meta have heads of their own"]
+_SHARES_HEADS: Final = HABITS["gradients of attention that share memory share heads"]
+_SHARES_WITH_VALUES: Final = HABITS["gradients of attention that share memory look at values"]
+_COMPARES_LENGTHS: Final = HABITS["attention on meta compares lengths of keys and values"]
+_HANDS_OPTIONS_ON: Final = HABITS["efficient attention's gradient on meta takes its options"]
+_BROADCASTS: Final = HABITS["attention for MPS on meta broadcasts its batches"]
 
 
 def _like(tensor: Tensor) -> Any:
@@ -51,6 +59,32 @@ def _flash_states() -> list[Tensor]:
 
 def _rounded_up(size: int, multiple: int) -> int:
     return -(-size // multiple) * multiple
+
+
+def _with_matching_layout(query: Tensor, shape: Sequence[int]) -> Any:
+    """``alloc_with_matching_layout``: dimensions in the order that the query has in memory.
+
+    Expanded ones, which are nowhere in memory, come outermost where the rank may be any.
+    """
+    if not _FUSED_IS_ALIKE:
+        return _new(shape, query)
+    if tuple(query._sizes) == tuple(shape):
+        return _like_with_heads_behind(query)
+    given = tuple(query._strides)
+    if _IS_OF_ANY_RANK:
+        inner_first = sorted(range(len(given)), key=lambda dim: given[dim] or inf)
+    else:
+        inner_first = sorted(range(4), key=lambda dim: given[dim], reverse=True)[::-1]
+    strides, stride = [0] * len(inner_first), 1
+    for dim in inner_first:
+        strides[dim] = stride
+        stride *= shape[dim]
+    return call("empty_strided", list(shape), strides, TensorOptions.of(query))
+
+
+def _as_wide_as(value: Tensor, query: Tensor) -> Any:
+    """Of rows of queries' numbers and places in memory, each of a value's width."""
+    return _with_matching_layout(query, (*query._sizes[:-1], size_at(value, -1)))
 
 
 # --- flash attention ----------------------------------------------------------------------------
@@ -84,7 +118,10 @@ def meta__scaled_dot_product_flash_attention(
 ) -> tuple[Any, ...]:
     *shape, size = (size_at(query, dim) for dim in range(4))
     keys = size_at(key, 2)
-    attention = _like_with_heads_behind(query)
+    if _HAS_WIDTH_OF_VALUES:
+        attention = _as_wide_as(value, query)
+    else:
+        attention = _like_with_heads_behind(query)
     logsumexp = _new(shape, query, _FLOAT)
     mask = _debug_mask(query, shape, size, keys, wanted=return_debug_mask)
     return (attention, logsumexp, None, None, shape[2], keys, *_flash_states(), mask)
@@ -148,7 +185,7 @@ def meta__flash_attention_forward(
     count = size_at(query, 1) if cum_seq_q is None else max_q
     keys = size_at(key, 1) if cum_seq_k is None else max_k
     heads, size = size_at(query, -2), size_at(query, -1)
-    attention = _like(query)
+    attention = _as_wide_as(value, query) if _HAS_WIDTH_OF_VALUES else _like(query)
     is_in_rows = cum_seq_q is not None and HABITS["sums of unlike sequences on meta are in rows"]
     sums = (heads, size_at(query, 0)) if is_in_rows else (batch, heads, count)
     logsumexp = _new(sums, query, _FLOAT)
@@ -213,12 +250,14 @@ def meta__scaled_dot_product_efficient_backward(
     is_causal: bool = False,
     scale: float | None = None,
 ) -> tuple[Any, ...]:
-    batch, heads, count, size = (size_at(query, dim) for dim in range(4))
-    size_of_values, keys = size_at(value, 3), size_at(key, 2)
+    batch, heads = size_at(query, 0), size_at(query, 1)
+    heads_of = [size_at(each, 1) if _IS_OF_OWN_HEADS else heads for each in (query, key, value)]
+    count, size, size_of_values = size_at(query, 2), size_at(query, 3), size_at(value, 3)
+    keys = size_at(key, 2)
     shapes = ((count, size, query), (keys, size, key), (keys, size_of_values, value))
     made = [
-        call("empty_permuted", [batch, heads, rows, columns], [0, 2, 1, 3], TensorOptions.of(like))
-        for rows, columns, like in shapes
+        call("empty_permuted", [batch, own, rows, columns], [0, 2, 1, 3], TensorOptions.of(like))
+        for own, (rows, columns, like) in zip(heads_of, shapes, strict=True)
     ]
     is_wanted = attn_bias is not None and grad_input_mask[3]
     return (*made, _gradient_of_bias(attn_bias) if is_wanted and attn_bias is not None else None)
@@ -254,6 +293,31 @@ def meta__efficient_attention_forward(
     return (found, logsumexp, *_states(int64), longest, longest_keys)
 
 
+def _check_shared(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """RuntimeError for gradients that do not fit in one tensor, which is made for the queries'."""
+    compared = [
+        (1, "seqlen", (key,)),
+        (3, "embedding dim", (key, value) if _SHARES_WITH_VALUES else (key,)),
+        *([(2, "num heads", (key,))] if _SHARES_HEADS else []),
+    ]
+    for dim, what, others in compared:
+        # `tuple`, whose own IndexError it is
+        size = tuple(query._sizes)[dim]
+        if any(tuple(each._sizes)[dim] != size for each in others):
+            raise RuntimeError(f"{what} must match for `shared_storage_dqdkdv")
+
+
+def _check_options(options: Container[str]) -> None:
+    """TypeError for those of a function that has no parameter for the output: all arguments
+    behind that are taken for their neighbours, and the last one for the scale."""
+    for name, wrong in (
+        ("scale", "multiple values for argument"),
+        ("window_size", "an unexpected keyword argument"),
+    ):
+        if name in options:
+            raise TypeError(f"meta__efficient_attention_backward() got {wrong} '{name}'")
+
+
 @body(_META + "meta__efficient_attention_backward")
 def meta__efficient_attention_backward(
     grad_out: Tensor,
@@ -265,32 +329,16 @@ def meta__efficient_attention_backward(
     shared_storage_dqdkdv: bool = False,
     **options: Any,
 ) -> tuple[Any, ...]:
+    if not _HANDS_OPTIONS_ON:
+        _check_options(options)
     if shared_storage_dqdkdv:
-        for dim, what in ((1, "seqlen"), (3, "embedding dim")):
-            # `tuple`, whose own IndexError it is
-            if tuple(query._sizes)[dim] != tuple(key._sizes)[dim]:
-                raise RuntimeError(f"{what} must match for `shared_storage_dqdkdv")
+        _check_shared(query, key, value)
         chunk = _new((*query._sizes[:-2], 3, *query._sizes[-2:]), query)
         grads = [call("select", chunk, -3, place) for place in range(3)]
     else:
         grads = [_like(each) for each in (query, key, value)]
     none = new_tensor((), get_default_dtype(), query._device)
     return (*grads, none if bias is None else _gradient_of_bias(bias))
-
-
-def _with_matching_layout(query: Tensor, shape: Sequence[int]) -> Any:
-    """``alloc_with_matching_layout``: dimensions in the order that the query has in memory."""
-    if not _FUSED_IS_ALIKE:
-        return _new(shape, query)
-    if tuple(query._sizes) == tuple(shape):
-        return _like_with_heads_behind(query)
-    given = tuple(query._strides)
-    order = sorted(range(4), key=lambda dim: given[dim], reverse=True)
-    strides, stride = [0] * 4, 1
-    for dim in reversed(order):
-        strides[dim] = stride
-        stride *= shape[dim]
-    return call("empty_strided", list(shape), strides, TensorOptions.of(query))
 
 
 @body(_META + "meta__scaled_dot_product_cudnn_attention")
@@ -305,9 +353,29 @@ def meta__scaled_dot_product_cudnn_attention(
     return (found, logsumexp, None, None, count, keys, *_states(int64), None)
 
 
+def _check_lengths(keys: int, value: Tensor, attn_bias: Tensor | None) -> None:
+    """RuntimeError for other values, and columns of a bias, than one for each key."""
+    values = size_at(value, -2)
+    if keys != values:
+        raise RuntimeError(
+            f"key sequence length ({keys}) must match value sequence length ({values})"
+        )
+    columns = 1 if attn_bias is None else size_at(attn_bias, -1)
+    if columns not in (1, keys):
+        raise RuntimeError(
+            f"attn_bias last dimension must match S_KV ({keys}) or be 1 for broadcasting, but got "
+            f"{columns}"
+        )
+
+
 @body(_META + "meta__scaled_dot_product_fused_attention_overrideable")
 def meta__scaled_dot_product_fused_attention_overrideable(
-    query: Tensor, key: Tensor, value: Tensor, *rest: Any, **options: Any
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_bias: Tensor | None = None,
+    *rest: Any,
+    **options: Any,
 ) -> tuple[Any, ...]:
     """What a backend of somebody's own may be expected to answer."""
     if not HABITS["fused attention on meta may have no batch"]:
@@ -320,7 +388,10 @@ def meta__scaled_dot_product_fused_attention_overrideable(
         raise RuntimeError("query must be 3D or 4D")
     *outer, heads, count, _ = query._sizes
     keys = size_at(key, -2)
-    found = _with_matching_layout(query, (*query._sizes[:-1], size_at(value, -1)))
+    width = size_at(value, -1)
+    if _COMPARES_LENGTHS:
+        _check_lengths(keys, value, attn_bias)
+    found = _with_matching_layout(query, (*query._sizes[:-1], width))
     logsumexp = _new((*(outer or [1]), heads, count), query, _FLOAT)
     return (found, logsumexp, None, None, count, keys, *_states(int64), None)
 
@@ -344,6 +415,12 @@ def meta__scaled_dot_product_attention_math_for_mps(
     query: Tensor, key: Tensor, value: Tensor, *rest: Any, **options: Any
 ) -> tuple[Any, Any]:
     """Batches of batches are one, and so is none."""
+    if _BROADCASTS:
+        batches = broadcast_shapes(*(each._sizes[:-3] for each in (query, key, value)))
+        sizes = [*batches, *query._sizes[-3:]]
+        if not sizes:  # each is an argument of its own
+            raise TypeError('expand() missing 1 required positional arguments: "size"')
+        query = call("expand", query, sizes)
     rank = len(query._sizes)
     given = [_of_one_batch(each) for each in (query, key, value)]
     if not HABITS["attention for MPS on meta is as wide as its values"]:
@@ -382,7 +459,9 @@ def _of_one_batch(tensor: Tensor) -> Any:
         return call("unsqueeze", tensor, 0)
     if rank <= 4:
         return tensor
-    return call("view", tensor, [prod(tensor._sizes[:-3]), *tensor._sizes[-3:]])
+    sizes = [prod(tensor._sizes[:-3]), *tensor._sizes[-3:]]
+    # of batches that were expanded there is no view
+    return call("reshape" if _BROADCASTS else "view", tensor, sizes)
 
 
 # --- whole layers -------------------------------------------------------------------------------

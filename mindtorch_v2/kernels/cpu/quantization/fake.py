@@ -16,7 +16,7 @@ from mindtorch_v2.kernels.handle import OperatorHandle
 from mindtorch_v2.kernels.rows import kernel
 from mindtorch_v2.kernels.switches import HABITS, HALVES, dispatch
 from mindtorch_v2.kernels.views.strided import size_at
-from mindtorch_v2.messages import internal_assert
+from mindtorch_v2.messages import uncast
 from mindtorch_v2.tensor.copying import fill, store
 from mindtorch_v2.tensor.dtype import DTYPES
 from mindtorch_v2.tensor.elements import Array
@@ -167,8 +167,7 @@ def fake_quantize_per_channel_affine_cachemask(
     output, mask = _outputs(self)
     dispatch("fake_quantize_channel_cachemask_cpu_type_handling", self._dtype)
     if scale._dtype is not _FLOAT:  # which is let in and then not cast
-        condition = "!needs_dynamic_casting<func_t>::check(iter)"
-        raise RuntimeError(internal_assert(condition, "fake_quant_per_channel_cachemask_cpu"))
+        raise RuntimeError(uncast())
     shape = [size if dim == axis else 1 for dim, size in enumerate(self._sizes)]
     scales = as_array(scale, _FLOAT).reshape(shape)
     zeros = as_array(zero_point, zero_point._dtype).reshape(shape)
