@@ -16,6 +16,10 @@ from conformance.cases.core_samples import written_out
 _SHORT: Final = {
     "@sgd": "weight_decay=0.1, momentum=0., lr=0.1, @rest",
     "@rest": "dampening=0., nesterov=False, maximize=False, is_first_step=True",
+    "@going": "dampening=0.3, nesterov=True, maximize=False, is_first_step=False",
+    "@eps": "eps=1e-3, maximize=False",
+    "@seven": "beta1=0.9, beta2=0.77, amsgrad=False, lr=0.07, weight_decay=0.3, eps=1., @up",
+    "@up": "maximize=True",
     "@adagrad": "lr=0.1, lr_decay=0., weight_decay=0., eps=1e-8, maximize=True",
     "@plain": "beta1=0.5, beta2=0., amsgrad=False, @adam",
     "@largest": "beta1=0.5, beta2=0.5, amsgrad=True, @adam",
@@ -110,6 +114,21 @@ A._philox_uniform_(O(2, 3, M), O(2, 1, 2, dtype=xp.uint64, M), 2., 3.)
 A._philox_uniform(O(2, 3, M), O(2, 1, 2, dtype=xp.uint64, M), 2., 3.)
 A._philox_uniform_(O(2, 3), O(2, 1, 2, dtype=xp.uint64), 2., 3.)
 A._philox_normal_(O(2, 3), O(2, 1, 2), 2., 3.)
+A._philox_key_split(R(12).view(2, 3, 2).transpose(0, 1).to(xp.uint64), 3)
+A._philox_key_split(O(2, 0).long(), 0)
+A._philox_key_split(O(2).long(), 0)
+A._philox_key_fold_in((R(4) - 2).view(xp.uint64).view(2, 2), -3)
+A._philox_uniform_(O(50).double(), R(2).to(xp.uint64), 0.3, 7.1)
+A._philox_uniform_(O(50).half(), R(2).to(xp.uint64), 0.3, 7.1)
+A._philox_uniform_(O(5, 10).bfloat16(), R(10).view(5, 1, 2).to(xp.uint64), -0.3, 7.1)
+A._philox_uniform_(O(4, 3).t(), R(6).view(3, 1, 2).to(xp.uint64))
+A._philox_uniform_(O(3, 4)[:1].expand(2, 4), R(2).to(xp.uint64))
+A._philox_uniform_(O(2, 3).long(), O(3))
+A._philox_uniform_(O(2, 3), O(2, 0, 2).to(xp.uint64))
+A._philox_normal_(O(401), R(2).to(xp.uint64), 0.3, 2.2)
+A._philox_normal_(O(401).double(), R(2).to(xp.uint64), 0.3, 2.2)
+A._philox_normal_(O(3, 7).half(), R(6).view(3, 1, 2).to(xp.uint64), 0.3, 2.2)
+A._philox_normal_(O(2, 3), O(2).to(xp.uint64).to('meta'))
 A._standard_gamma(O(3, 2, M).t())
 A._standard_gamma(O(3, 2, M).long(), generator=xp.Generator())
 A._standard_gamma.out(O(3, 2, M), out=O(1, M))
@@ -147,6 +166,26 @@ A._fused_sgd_([p], [g], [], @sgd, grad_scale=T(3.))
 p, g = R(21).half() / 8, R(21).half() / 7
 A._fused_sgd_([p], [g], [], @sgd)
 (p, g)
+
+p, g, m = R(16).bfloat16() / 8, Z(16).bfloat16(), Z(16).bfloat16()
+A._fused_sgd_([p], [g], [m], weight_decay=0.1, momentum=0.5, lr=0.1, @rest)
+(p, m)
+
+p, g, m = R(16).half() / 8, R(16).half() / 7, R(16).half() / 9
+A._fused_adagrad_([p], [g], [m], [T(3.)], lr=0.07, lr_decay=0.1, weight_decay=0.3, @eps)
+(p, m)
+
+p, g, m = R(11) / 8 - 0.3, R(11) / 7 - 0.9, R(11) / 9
+A._fused_sgd_([p], [g], [m], weight_decay=0.1, momentum=0.9, lr=0.07, @going)
+(p, m)
+
+p, g, m = R(7).double() / 8 - 0.3, R(7).double() / 7 - 0.9, R(7).double() / 9
+A._fused_sgd_([p], [g], [m], weight_decay=0.1, momentum=0.9, lr=0.07, @going)
+(p, m)
+
+p, g, m, n = R(11) / 8 - 0.3, R(11) / 7 - 0.9, R(11) / 9 - 0.4, R(11) / 13
+A._fused_adam_([p], [g], [m], [n], [], [T(3.)], @seven)
+(p, m, n)
 
 p = R(6.).reshape(2, 3).t()
 g = O(3, 2)

@@ -204,6 +204,39 @@ _OFFSETS: Final = (
 )
 _ROWS: Final = ("xp.arange(24.).view(2, 3, 4)", "xp.arange(6).view(3, 2).t()", "xp.arange(2.)")
 _IMAGES: Final = "i = xp.arange(120.).view(2, 3, 4, 5).fmod(11)\n"
+_UNEVEN: Final = "i = (xp.arange({}) * 37 % 101 / 101 - 0.3).view({})"
+_SAMPLED: Final = (
+    *(
+        f"{_UNEVEN.format(120, '2, 3, 4, 5')}\n"
+        f"g = (xp.arange(48.) * 53 % 97 / 31 - 1.55).view(2, 4, 3, 2)\n{_CALL}{call}"
+        for call in (
+            "_grid_sampler_2d_cpu_fallback(i, g, 0, 0, True)",
+            "_grid_sampler_2d_cpu_fallback(i, g, 2, 2, False)",
+            "_grid_sampler_2d_cpu_fallback_backward(i[:, :, :, :3].square(), i, g, 0, 2, False)",
+            "_grid_sampler_2d_cpu_fallback_backward(i[:, :, :, :3].square(), i, g, 2, 1, True)",
+            "_grid_sampler_2d_cpu_fallback_backward(i, i, g, 0, 0, True)",
+            "_grid_sampler_2d_cpu_fallback_backward(i.long(), i, g.double(), 0, 0, True)",
+            "_grid_sampler_2d_cpu_fallback_backward(i[:1, :, :, :3], i, g, 0, 0, True)",
+            "_grid_sampler_2d_cpu_fallback(i.to('meta'), g.to('meta'), 0, 0, True)",
+            "_grid_sampler_2d_cpu_fallback(i.to('meta'), g, 0, 0, True)",
+            "_grid_sampler_2d_cpu_fallback_backward(i, i.to('meta'), g.to('meta'), 0, 0, True)",
+        )
+    ),
+    *(
+        f"{_UNEVEN.format(240, '2, 2, 3, 4, 5')}.to(xp.{dtype})\n"
+        f"g = (xp.arange(72.) * 53 % 97 / 31 - 1.55).view(2, 2, 3, 2, 3).to(xp.{dtype})\n"
+        f"{_CALL}{call}"
+        for dtype, call in product(
+            ("float32", "bfloat16"),
+            (
+                "grid_sampler_3d(i, g, 0, 1, False)",
+                "grid_sampler_3d(i, g, 2, 2, True)",
+                "grid_sampler_3d_backward(i[:, :, :2, :3, :2], i, g, 0, 0, True, [True, True])",
+                "grid_sampler_3d_backward(i[:, :, :2, :3, :2], i, g, 2, 0, True, [True, True])",
+            ),
+        )
+    ),
+)
 _GRIDS: Final = (
     *("xp.arange(48.).view(2, 4, 3, 2).fmod(7).div(4) - 0.7", "xp.ones(2, 0, 3, 2)"),
     *(
@@ -351,6 +384,8 @@ def _rows_and_images() -> Iterator[Text]:
         yield "a sampler's fallback", f"{_IMAGES}g = {grid}\n{_CALL}{call}"
         backward = call.replace("(i, g", "_backward(xp.ones(2, 3, 4, 3), i, g")
         yield "a sampler's fallback", f"{_IMAGES}g = {grid}\n{_CALL}{backward}"
+    for text in _SAMPLED:
+        yield "a sampler's fallback", text
     for x, y in product(("xp.ones(2, 3)", "xp.ones(2).half()", "xp.ones(2).long()"), repeat=2):
         for to, call in product(("", ".to('meta')"), ("to_dense_backward", "to_mkldnn_backward")):
             rest = ", None" if call == "to_dense_backward" else ""
