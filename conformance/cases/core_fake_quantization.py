@@ -131,6 +131,9 @@ def _of_channels() -> Iterator[str]:
         yield f"{name}({_X}, {channels}, {bounds})"
     for kind, channels in product(_KINDS[1:], _CHANNELS[:3]):
         yield f"xp.fake_quantize_per_channel_affine({_X}{kind}, {channels}, -2, 2)"
+    for kind in _KINDS[1:4]:
+        yield f"{name}({_X}{kind}, xp.ones(2).bfloat16(), xp.zeros(2).int(), 1, -2, 2)"
+    yield f"{name}(xp.ones(0), xp.ones(0).bfloat16(), xp.zeros(0), 0, -2, 2)"
     for channels in (_CHANNELS[0], _CHANNELS[-1], _CHANNELS[2]):
         yield f"{name}({_ODD}[:, None].expand(7, 2), {channels}, -2, 2)"
     nhwc = "xp.linspace(-3, 3, 24).view(1, 2, 3, 4).to(memory_format=xp.channels_last)"

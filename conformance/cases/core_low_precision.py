@@ -138,6 +138,15 @@ _META: Final = (
 )
 
 
+_ODD_ROWS: Final = (
+    *("xp.tensor([2, 0, 1]), 3", "xp.tensor([1, 0, 4, 0]).int(), 5"),
+    *("xp.tensor([3, 3, 1, 1, 0, 3])[::2], 4", "xp.tensor([[0, 1], [1, 3]])[:, 1], 4"),
+    *("xp.tensor([1.]), -2", "xp.tensor([[1]]), -2", "xp.tensor([]).long(), -1"),
+    "xp.tensor([1], device='meta'), -1",
+)
+"""In no order, apart in memory, or of a matrix of fewer rows than none."""
+
+
 def texts() -> Iterator[Text]:
     for text in (*_sums(), *_products(), *_of_indices(), *_arguments(), *_with_bytes()):
         yield "low-precision", text
@@ -171,6 +180,9 @@ def _of_indices() -> Iterator[str]:
     coo, csr = f"{_A}_convert_indices_from_coo_to_csr", f"{_A}_convert_indices_from_csr_to_coo"
     for rows, wide in product(_ROWS, ("", ", out_int32=True")):
         yield f"{coo}({rows}{wide})"
+    for rows in _ODD_ROWS:
+        yield f"{coo}({rows})"
+    yield f"{coo}.out(xp.tensor([1, 2]), -4, out=xp.zeros(1))"
     for out in ("xp.ones(2).long()", "xp.ones(5)", "xp.ones(5).int()"):
         yield f"{coo}.out(xp.tensor([1, 2]), 4, out={out})"
     for starts, options in product(_STARTS, ("", ", out_int32=True, transpose=True")):

@@ -177,6 +177,29 @@ _ON_META: Final = (
     "_fused_rms_norm_backward({q}, {k}, [4, 8], m(2, 3), None, [True, {f}])",
     "masked_scatter_backward({q}, {k}, [2, 3])",
 )
+_SHAPED: Final = (
+    *("m(5, 2, 3, 4, 8)", "m(1, 2, 3, 4, 5)", "m(2, 6, 4, 8)", "m(8, 2, 4, 3).permute(1, 3, 2, 0)"),
+    *("m(3, 4, 5)", "m(4, 3, 8).transpose(0, 1)", "m(3, 1, 8).expand(3, 4, 8)", "m(2, 1, 4, 5)"),
+    *("m(1, 1, 4, 1).expand(2, 3, 4, 7)", "m(8)", "m()"),
+)
+_ON_META_TOO: Final = (
+    "_scaled_dot_product_fused_attention_overrideable({q}, {q}, {k})",
+    "_scaled_dot_product_attention_math_for_mps({q}, {q}, {k})",
+    "_scaled_dot_product_flash_attention({q}, {q}, {k})",
+    "_flash_attention_forward({q}, {k}, {k}, None, None, 4, 5, 0., True, False)",
+    "_scaled_dot_product_cudnn_attention({q}, {q}, {k}, None, True)",
+    (
+        "_scaled_dot_product_efficient_attention_backward({q}, {q}, {q}, {k}, None, {q}, {q}, "
+        "{q}, {q}, 0., [True] * 4)"
+    ),
+    (
+        "_efficient_attention_backward({q}, {q}, {q}, {k}, None, {q}, None, None, 1, 2, {q}, 0., "
+        "{q}, {q}, 0, True, shared_storage_dqdkdv=True)"
+    ),
+)
+"""Of queries and values that are shaped differently."""
+_OPTIONS: Final = ("scale=0.5", "window_size=3", "scale=0.5, num_splits_key=1", "num_splits_key=2")
+_BIASES: Final = ("m(4)", "m(1)", "m(5)", "m(2, 3, 4, 0)", "m()")
 _FILLED: Final = (
     *("cauchy({q})", "cauchy({q}, 0.5, 0.0)", "exponential({q}, 0.5)", "exponential({q}, 0.0)"),
     *(
@@ -326,6 +349,10 @@ def _weights() -> Iterator[Text]:
     made = _LEARNED.format(v=_WEIGHTS[0][0], g=_WEIGHTS[0][1], dim=0)
     yield "weights", f"{made}xp._weight_norm_interface(v, g, 0)[1].sum().backward()"
     yield "weights", "xp._weight_norm(xp.ones(2, 2), xp.ones(2, 1, device='meta'), 0)"
+    for (v, g, dim), d, e in product(_WEIGHTS[4:6], _DTYPES, _DTYPES):
+        if d != e:
+            call = f"_weight_norm_interface(v, g, {dim})"
+            yield "weights", f"v, g = {v}{d}.to('meta'), {g}{e}.to('meta')\n{_CALL}{call}"
 
 
 def _batches() -> Iterator[Text]:
@@ -354,6 +381,16 @@ def _on_meta() -> Iterator[Text]:
     ]
     for call, (q, k), f in product(_ON_META, pairs, ("True", "False")):
         yield "layers on meta", f"{_NEW}{_CALL}{call.format(q=q, k=k, f=f)}"
+    values = [("m(2, 3, 4, 8)", v) for v in _SHAPED] + [(q, "m(2, 3, 4, 7)") for q in _SHAPED]
+    for call, (q, k) in product(_ON_META_TOO, (*values, ("m(3, 4, 8)", "m(3, 4, 5)"))):
+        yield "layers on meta", f"{_NEW}{_CALL}{call.format(q=q, k=k)}"
+    for bias in _BIASES:
+        call = f"_scaled_dot_product_fused_attention_overrideable(q, q, q, {bias}, scale=0.5)"
+        yield "layers on meta", f"{_NEW}q = m(2, 3, 4, 8)\n{_CALL}{call}"
+    for options in _OPTIONS:
+        rest = f"None, q, None, None, 1, 2, q, 0., q, q, 0, True, {options}"
+        text = f"q = m(2, 3, 4, 8)\n{_CALL}_efficient_attention_backward(q, q, q, q, {rest})"
+        yield "layers on meta", _NEW + text
     for call, f in product(_ON_META, ("True", "False")):
         made = _NEW.replace(", device='meta'", "")
         text = call.format(q="m(2, 3, 4, 8)", k="m(2, 3, 4, 8)", f=f)

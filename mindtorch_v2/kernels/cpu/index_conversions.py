@@ -45,9 +45,24 @@ def convert_indices_from_coo_to_csr(
     if output.is_meta:
         return (output,)
     dispatch_over(_INTEGRAL, "convert_indices_from_coo_to_csr_cpu", self._dtype)
-    rows = value_array(self).reshape(-1).astype(np.int64)
-    store(output, np.searchsorted(rows, np.arange(size + 1), side="left"))
+    rows = _in_memory(self)
+    highest = np.maximum.accumulate(rows)  # that was seen, where rows are in no order
+    counts = np.searchsorted(highest, np.arange(size + 1), side="left")
+    if rows.size:
+        counts[rows[-1] + 1 :] = rows.size
+    store(output, counts)
     return (output,)
+
+
+def _in_memory(self: Tensor) -> Array:
+    """So many integers as lie in memory from the first on, whatever the stride.
+
+    Where there are not so many, what is read is nobody's: the tensor's own stand for them.
+    """
+    count, start, size = numel(self._sizes), self._storage_offset, self._dtype.itemsize
+    if (start + count) * size <= self.untyped_storage().nbytes():
+        self = self._as_view((count,), (1,), start)
+    return value_array(self).reshape(-1).astype(np.int64)
 
 
 @structured("aten::_convert_indices_from_csr_to_coo", keys=_KEYS)
