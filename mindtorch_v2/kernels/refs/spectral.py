@@ -75,8 +75,11 @@ def _executed_in_order(
         step *= sizes[order[place]]
     for place, stride in enumerate(steps, first):
         strides[order[place]] = stride
-    as_strided = _AS_STRIDED_ if _AS_ON_A_GPU else _AS_STRIDED  # in place it looks at the memory
-    return as_strided(found, sizes, strides, found._storage_offset)  # type: ignore[no-any-return]
+    if _AS_ON_A_GPU:
+        _AS_STRIDED_(found, sizes, strides, found._storage_offset)  # which looks at the memory
+    else:
+        found = _AS_STRIDED(found, sizes, strides, found._storage_offset)
+    return found
 
 
 def _is_one_step(dims: Sequence[int]) -> bool:
