@@ -20,6 +20,7 @@ from conformance.extract import (
     _convolutions,
     _fused_attention,
     _gradients,
+    _lists,
     _losses,
     _matrices,
     _pools,
@@ -206,8 +207,8 @@ CALLS: tuple[Ask, ...] = (
 def questions() -> dict[str, Callable[[], object]]:
     """All that is asked, by what it is about."""
     parts = (
-        *(_matrices, _attention, _fused_attention, _gradients, _pools, _losses, _convolutions),
-        *(_samples, _recurrent, _weights, _quantization),
+        *(_matrices, _lists, _attention, _fused_attention, _gradients),
+        *(_pools, _losses, _convolutions, _samples, _recurrent, _weights, _quantization),
     )
     return HABITS | {name: ask for part in parts for name, ask in part.HABITS.items()}
 
@@ -480,15 +481,6 @@ HABITS: dict[str, Callable[[], bool]] = {
     ).is_contiguous(),
     "functions on meta count dimensions": lambda: (
         "got 0D" in error_of(lambda: A.nll_loss_forward(meta(()), meta(()), None, 1, -100))[1]
-    ),
-    "numbers for each tensor are counted": lambda: (
-        "got 1 and 2" in error_of(lambda: torch._foreach_addcmul([ROWS], [ROWS], [ROWS], [1, 2]))[1]
-    ),
-    "norms and maxima of lists have checks of their own": lambda: (
-        "expects ord" in error_of(lambda: torch._foreach_norm([ROWS], 1j))[1]
-    ),
-    "a maximum of a list has a check of its own": lambda: (
-        "_foreach_max" in error_of(lambda: torch._foreach_max([ROWS[:0]]))[1]
     ),
     "new_tensor copies a tensor to the receiver's device": lambda: (
         torch.ones(1, device="meta").new_tensor(torch.ones(1)).is_meta

@@ -38,8 +38,8 @@ _VECTOR_NORM: Final = OperatorHandle("aten::linalg_vector_norm")
 #: Operators that have another name for one tensor.
 _OTHER_NAMES: Final = {"maximum": "clamp_min", "minimum": "clamp_max"}
 
-#: Whether norms and maxima of lists have checks of their own.
-_LOOKS_ITSELF: Final = HABITS["norms and maxima of lists have checks of their own"]
+#: Whether norms of lists have checks of their own.
+_LOOKS_ITSELF: Final = HABITS["norms of lists have checks of their own"]
 _LOOKS_FOR_A_MAXIMUM: Final = HABITS["a maximum of a list has a check of its own"]
 
 Each = Callable[..., Any]
